@@ -1,0 +1,60 @@
+//! All-gather by complete broadcast: recursive doubling, symmetrised.
+//!
+//! Algorithm: in step k every node exchanges all it knows with its neighbour across one dimension, so that what it knows
+//! doubles. Symmetrised, each of n slices of the blocks goes through the dimensions in an order of its own, and every link
+//! carries data in every step. Plain (one dimension at a time) it is recursive doubling.
+//!
+//! Reference: Stout and Wagar 1990, section 6, COMPLETE BROADCAST; section 2, BROADCAST 2. m elements a block, tau there is t_c
+//! here, beta there is tau here.
+//!
+//! Requirements: none.
+//!
+//! Cost: symmetrised, all-ports (2^n - 1)/n m t_c + n tau; plain (2^n - 1) m t_c + n tau; plain, one-way twice that.
+//!
+//! Memory: none besides the result.
+//!
+//! Correctness condition: after the steps over a set D of dimensions a node knows the blocks of the nodes that differ from it
+//! in D only.
+//!
+//! Example, n = 3, slice 1 of node 0: to 2 over port 1 (own block), to 4 over port 2 (blocks 0 and 2), to 1 over port 0
+//! (blocks 0, 2, 4, 6).
+
+use crate::algorithm::{exchange, no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::collective::Collective;
+use crate::schedule::Problem;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::AllGather,
+    name: "complete_broadcast",
+    summary: "fewest start-ups; symmetrised, every link is busy in every round",
+    source: "SW COMPLETE BROADCAST",
+    section: "6",
+    cube_edges: true,
+    ordered: true,
+    packets: &[],
+    symmetrizes: true,
+    ports: &PortModel::ALL,
+    cost: "symmetrised, all-ports: (2^n - 1)/n m t_c + n tau; plain: (2^n - 1) m t_c + n tau (one-way: twice)",
+    formula,
+    exact: |shape| !shape.parameters.symmetrized || shape.count % shape.n.max(1) as usize == 0,
+    best_packet: no_packet,
+    form: Form::Forward(write),
+};
+
+/// Rounds and elements of the all-gather, and of the reduce-scatter, which is the same backwards.
+pub fn formula(shape: &Shape) -> Formula {
+    let n = shape.n as usize;
+    if n == 0 || shape.count == 0 {
+        return Formula { rounds: 0, elements: 0.0 };
+    }
+    let elements = ((shape.nodes() - 1) * shape.count) as f64;
+    match shape.parameters {
+        Parameters { symmetrized: true, .. } => Formula { rounds: n, elements: elements / n as f64 },
+        Parameters { ports: PortModel::OneWay, .. } => Formula { rounds: 2 * n, elements: 2.0 * elements },
+        _ => Formula { rounds: n, elements },
+    }
+}
+
+pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
+    exchange::replicated(problem, parameters, node, route);
+}

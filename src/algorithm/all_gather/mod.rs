@@ -1,0 +1,3 @@
+//! All-gather: block of every rank to all ranks.
+
+pub mod complete_broadcast;

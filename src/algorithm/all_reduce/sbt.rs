@@ -1,0 +1,33 @@
+//! All-reduce by a reduction to rank 0 and a broadcast from it, both along the spanning binomial tree.
+//!
+//! Algorithm: [`broadcast::sbt`] backwards, then forwards.
+//!
+//! Reference: Ho and Johnsson 1986, section 3.3.1. M elements, packets of B, P = ceil(M/B).
+//!
+//! Requirements: none.
+//!
+//! Cost: twice the broadcast's: one-way, one-port 2 P n rounds of tau + B t_c; all-ports 2 (P + n - 1) rounds.
+//!
+//! Memory: one packet a child.
+//!
+//! Correctness condition: those of its halves. All ranks get the same bits.
+//!
+//! Example, n = 1: rank 1 sends to 0, which combines and sends back.
+
+use crate::algorithm::broadcast::sbt::{self, write};
+use crate::algorithm::{Algorithm, Form, Formula, Shape};
+use crate::collective::Collective;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::AllReduce,
+    summary: "few messages in all: short vectors on more ranks than cores",
+    cost: "twice that of the broadcast",
+    formula,
+    form: Form::BackwardForward(write, write),
+    ..sbt::ALGORITHM
+};
+
+fn formula(shape: &Shape) -> Formula {
+    let half = sbt::formula(shape);
+    Formula { rounds: 2 * half.rounds, elements: 2.0 * half.elements }
+}

@@ -1,0 +1,63 @@
+//! All-to-all by complete exchange, symmetrised.
+//!
+//! Algorithm: in the step of a dimension every node gives its neighbour across it all the blocks that it holds and that have
+//! to cross that dimension: half of what it holds. Symmetrised, each of n slices of every block goes through the dimensions
+//! in an order of its own, and every link carries the same load in every step.
+//!
+//! Reference: Stout and Wagar 1990, section 6, COMPLETE EXCHANGE. m elements a block. The paper starts the blocks for near
+//! nodes later (its stage k those of distance n - k); the time is the same, and here all steps are equally long.
+//!
+//! Requirements: none.
+//!
+//! Cost: symmetrised, all-ports 2^(n-1) m t_c + n tau; plain n 2^(n-1) m t_c + n tau; plain, one-way twice that.
+//!
+//! Memory: half of the data in scratch memory.
+//!
+//! Correctness condition: after the steps over a set D of dimensions a node v holds the blocks from nodes that differ from
+//! v in D only, for nodes that agree with v in D.
+//!
+//! Example, n = 2, plain, node 0: step 0: (0 to 1) and (0 to 3) to node 1, gets (1 to 0) and (1 to 2); step 1: (0 to 2) and
+//! (1 to 2) to node 2, gets (2 to 0) and (3 to 0).
+
+use crate::algorithm::exchange::Exchange;
+use crate::algorithm::{no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::collective::Collective;
+use crate::schedule::Problem;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::AllToAll,
+    name: "complete_exchange",
+    summary: "n messages a port instead of N - 1; symmetrised, every link is busy in every round",
+    source: "SW COMPLETE EXCHANGE",
+    section: "6",
+    cube_edges: true,
+    ordered: false,
+    packets: &[],
+    symmetrizes: true,
+    ports: &PortModel::ALL,
+    cost: "symmetrised, all-ports: 2^(n-1) m t_c + n tau; plain: n 2^(n-1) m t_c + n tau (one-way: twice)",
+    formula,
+    exact: |shape| !shape.parameters.symmetrized || shape.count % shape.n.max(1) as usize == 0,
+    best_packet: no_packet,
+    form: Form::Forward(write),
+};
+
+/// Rounds and elements of one complete exchange of blocks of `count` elements.
+pub fn formula(shape: &Shape) -> Formula {
+    let n = shape.n as usize;
+    if n == 0 || shape.count == 0 {
+        return Formula { rounds: 0, elements: 0.0 };
+    }
+    let elements = (shape.nodes() / 2 * shape.count) as f64;
+    match shape.parameters {
+        Parameters { symmetrized: true, .. } => Formula { rounds: n, elements },
+        Parameters { ports: PortModel::OneWay, .. } => Formula { rounds: 2 * n, elements: (2 * n) as f64 * elements },
+        _ => Formula { rounds: n, elements: n as f64 * elements },
+    }
+}
+
+fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
+    let exchange = Exchange::new(problem.n, parameters);
+    route.set_rounds(exchange.rounds());
+    exchange.personalised(0, node, route, |from, to| problem.block_between(from, to));
+}

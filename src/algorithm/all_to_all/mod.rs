@@ -1,0 +1,4 @@
+//! All-to-all: a block from every rank to every rank.
+
+pub mod complete_exchange;
+pub mod pairwise_xor;

@@ -1,0 +1,57 @@
+//! All-to-all by direct exchange in XOR order.
+//!
+//! Algorithm: in round k = 1, ..., N - 1 every node exchanges blocks with the node whose address differs from its own by k.
+//! Every block goes straight to its target, from the send buffer into the receive buffer.
+//!
+//! Reference: classic (e.g. Stout and Wagar 1990 do without; the pairing is that of every XOR exchange).
+//!
+//! Requirements: a network where every two ranks are linked, or shared memory.
+//!
+//! Cost: (N - 1) (m t_c + tau); one-way twice that.
+//!
+//! Memory: none besides the blocks.
+//!
+//! Correctness condition: for each k, v -> v XOR k pairs the nodes.
+//!
+//! Example, n = 2, node 1: with 0 (k = 1), with 3 (k = 2), with 2 (k = 3).
+
+use crate::algorithm::{always, no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::collective::Collective;
+use crate::schedule::Problem;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::AllToAll,
+    name: "pairwise_xor",
+    summary: "long blocks where every pair of ranks is linked: no block is sent twice or copied",
+    source: "classic XOR exchange",
+    section: "-",
+    cube_edges: false,
+    ordered: false,
+    packets: &[],
+    symmetrizes: false,
+    ports: &PortModel::ALL,
+    cost: "(N - 1) (m t_c + tau) (one-way: twice)",
+    formula,
+    exact: always,
+    best_packet: no_packet,
+    form: Form::Forward(write),
+};
+
+fn formula(shape: &Shape) -> Formula {
+    if shape.n == 0 || shape.count == 0 {
+        return Formula { rounds: 0, elements: 0.0 };
+    }
+    let rounds = (shape.nodes() - 1) * if shape.parameters.ports == PortModel::OneWay { 2 } else { 1 };
+    Formula { rounds, elements: (rounds * shape.count) as f64 }
+}
+
+fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
+    let one_way = parameters.ports == PortModel::OneWay;
+    route.set_rounds(2 * problem.nodes());
+    for k in 1..problem.nodes() {
+        let peer = node ^ k;
+        let round = |sender: usize| if one_way { 2 * (k - 1) + usize::from(sender > sender ^ k) } else { k - 1 };
+        route.send(round(node), peer, [problem.block_between(node, peer)]);
+        route.receive(round(peer), peer, [problem.block_between(peer, node)]);
+    }
+}

@@ -1,0 +1,3 @@
+//! Barrier: no rank leaves before all have entered.
+
+pub mod dissemination;

@@ -1,0 +1,106 @@
+//! Broadcast along multiple spanning binomial trees (MSBT).
+//!
+//! Algorithm: the vector is cut into packets, and packet q goes down tree q mod n of n spanning trees that share no directed
+//! edge, so every link of the cube carries data. With all ports each tree is a pipeline of its own. With one port, packet q
+//! enters node i in cycle (q div n) n + f(i, j), j = q mod n, where the labels f make a node send and receive at most once a
+//! cycle. With one way, a cycle is two steps: first those who send from a 0 bit to a 1 bit of the relative address.
+//!
+//! Reference: Ho and Johnsson 1986, sections 3.2 and 3.3.2 (ERSBT j, f(i, j)); the one-way step count is theirs, the split by
+//! direction the errata's.
+//!
+//! Requirements: none; with n < 2 it is the SBT.
+//!
+//! Cost, n >= 2, P = ceil(M/B): one-way 2 P + n - 1, one-port P + n, all-ports ceil(P/n) + n rounds of tau + B t_c.
+//!
+//! Memory: none besides the vector.
+//!
+//! Correctness condition: along every tree the labels grow; at every node the labels of the incoming edges, and of the
+//! outgoing edges, differ modulo n. Cycle t uses dimension t mod n only.
+//!
+//! Example, n = 3, root 0, labels of tree 0: into 1: 0; into 3: 1; into 5 and 7: 2; into 2, 4 and 6: 3.
+
+use super::{packets, ALL_PACKETS};
+use crate::algorithm::{always, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::collective::Collective;
+use crate::schedule::Problem;
+use crate::topology::{msbt::Ersbt, Tree};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Broadcast,
+    name: "msbt",
+    summary: "long messages: n times the rate of the SBT, on one port as well as on all",
+    source: "HJ86 MSBT",
+    section: "3.3.2",
+    cube_edges: true,
+    ordered: false,
+    packets: ALL_PACKETS,
+    symmetrizes: false,
+    ports: &PortModel::ALL,
+    cost: "one-way: (2 ceil(M/B) + n - 1) (tau + B t_c); one-port: (ceil(M/B) + n) (tau + B t_c); \
+           all-ports: (ceil(M/(B n)) + n) (tau + B t_c)",
+    formula,
+    exact: always,
+    best_packet,
+    form: Form::Forward(write),
+};
+
+/// Rounds and elements of the broadcast, and of the reduction, which is the same backwards.
+pub fn formula(shape: &Shape) -> Formula {
+    let (n, p) = (shape.n as usize, shape.packets());
+    let rounds = match shape.parameters.ports {
+        _ if n == 0 || p == 0 => 0,
+        _ if n == 1 => p,
+        PortModel::AllPorts => p.div_ceil(n) + n,
+        PortModel::OnePort => p + n,
+        PortModel::OneWay => 2 * p + n - 1,
+    };
+    Formula { rounds, elements: (rounds * shape.packet()) as f64 }
+}
+
+/// All ports: sqrt(M tau / t_c) / n; one-port: sqrt(M tau / (t_c n)); one-way: sqrt(2 M tau / (t_c (n - 1))).
+pub fn best_packet(shape: &Shape, tau: f64, t_c: f64) -> f64 {
+    let (n, mt) = (shape.n as f64, shape.count as f64 * tau / t_c);
+    match shape.parameters.ports {
+        _ if shape.n < 2 => shape.count as f64,
+        PortModel::AllPorts => mt.sqrt() / n,
+        PortModel::OnePort => (mt / n).sqrt(),
+        PortModel::OneWay => (2.0 * mt / (n - 1.0)).sqrt(),
+    }
+}
+
+pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
+    let (n, root) = (problem.n as usize, problem.root);
+    if n == 0 {
+        return;
+    }
+    let count = packets(problem.vector(), parameters).count();
+    route.set_rounds(match parameters.ports {
+        PortModel::AllPorts => count.div_ceil(n) + n + 1,
+        PortModel::OnePort => count + 2 * n,
+        PortModel::OneWay => 2 * (count + 2 * n),
+    });
+    let c = node ^ root;
+    for j in 0..n {
+        let tree = Ersbt::new(problem.n, j as u32);
+        let mine = || packets(problem.vector(), parameters).skip(j).step_by(n);
+        // The round in which packet q of this tree enters node c from its parent.
+        let round = |c: usize, q: usize| {
+            let cycle = q / n * n + tree.label(c).map_or(0, |label| label as usize);
+            match parameters.ports {
+                PortModel::AllPorts => q / n + tree.level(c) as usize - 1,
+                PortModel::OnePort => cycle,
+                PortModel::OneWay => 2 * cycle + (tree.parent(c).unwrap_or(0) >> (cycle % n) & 1),
+            }
+        };
+        if let Some(parent) = tree.parent(c) {
+            for (q, packet) in mine() {
+                route.receive(round(c, q), parent ^ root, [packet]);
+            }
+        }
+        for child in tree.children(c) {
+            for (q, packet) in mine() {
+                route.send(round(child, q), child ^ root, [packet]);
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Broadcast along the spanning binomial tree (SBT).
+//!
+//! Algorithm: every node passes what it gets to the neighbours across the leading zeroes of its relative address. One
+//! port at a time, all packets go through dimension 0, then all through dimension 1, and so on: in each dimension the
+//! nodes that have the data double. With all ports, packet after packet goes down the tree through all ports at once.
+//!
+//! Reference: Ho and Johnsson 1986, sections 3.1 and 3.3.1. M elements, packets of B, P = ceil(M/B), c = relative address,
+//! k = highest 1 of c.
+//!
+//! Requirements: none.
+//!
+//! Cost: one-way, one-port P n rounds of tau + B t_c; all-ports P + n - 1 rounds.
+//!
+//! Memory: none besides the vector.
+//!
+//! Correctness condition: a node with highest bit k has packet q after round k P + q (one-port) or, at level l, after round
+//! l - 1 + q (all-ports), and sends it later than that: through m > k in round m P + q, or in round l + q.
+//!
+//! Example, n = 3, root 0, one packet, one port: round 0: 0 to 1; round 1: 0 to 2, 1 to 3; round 2: 0 to 4, 1 to 5, 2 to 6,
+//! 3 to 7. Backwards it is a reduction that joins across dimension 2 first.
+
+use super::{packets, ALL_PACKETS};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::collective::Collective;
+use crate::schedule::Problem;
+use crate::topology::{sbt::Sbt, Tree};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Broadcast,
+    name: "sbt",
+    summary: "fewest rounds for short messages; pipelined for long ones on all ports",
+    source: "HJ86 SBT",
+    section: "3.3.1",
+    cube_edges: true,
+    ordered: true,
+    packets: ALL_PACKETS,
+    symmetrizes: false,
+    ports: &PortModel::ALL,
+    cost: "one-way, one-port: ceil(M/B) n (tau + B t_c); all-ports: (ceil(M/B) + n - 1) (tau + B t_c)",
+    formula,
+    exact: |shape| shape.count % shape.packet() == 0,
+    best_packet,
+    form: Form::Forward(write),
+};
+
+/// Rounds and elements of the broadcast, and of the reduction, which is the same backwards.
+pub fn formula(shape: &Shape) -> Formula {
+    let (n, p) = (shape.n as usize, shape.packets());
+    let rounds = match shape.parameters.ports {
+        _ if n == 0 || p == 0 => 0,
+        PortModel::AllPorts => p + n - 1,
+        PortModel::OneWay | PortModel::OnePort => p * n,
+    };
+    Formula { rounds, elements: (rounds * shape.packet()) as f64 }
+}
+
+/// All ports: sqrt(M tau / (t_c (n - 1))); one port: the whole vector.
+pub fn best_packet(shape: &Shape, tau: f64, t_c: f64) -> f64 {
+    match shape.parameters.ports {
+        PortModel::AllPorts if shape.n > 1 => (shape.count as f64 * tau / (t_c * (shape.n - 1) as f64)).sqrt(),
+        _ => shape.count as f64,
+    }
+}
+
+pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
+    let tree = Sbt::new(problem.n);
+    let (n, root) = (problem.n as usize, problem.root);
+    let count = packets(problem.vector(), parameters).count();
+    let all_ports = parameters.ports == PortModel::AllPorts;
+    route.set_rounds(if all_ports { count + n } else { count * n });
+    // The round in which packet q enters node c over port k.
+    let round = |c: usize, k: u32, q: usize| {
+        if all_ports {
+            tree.level(c) as usize - 1 + q
+        } else {
+            k as usize * count + q
+        }
+    };
+    let c = node ^ root;
+    if let Some(k) = tree.parent_port(c) {
+        for (q, packet) in packets(problem.vector(), parameters) {
+            route.receive(round(c, k, q), node ^ 1 << k, [packet]);
+        }
+    }
+    for m in tree.child_ports(c) {
+        for (q, packet) in packets(problem.vector(), parameters) {
+            route.send(round(c ^ 1 << m, m, q), node ^ 1 << m, [packet]);
+        }
+    }
+}

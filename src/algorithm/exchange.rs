@@ -1,0 +1,129 @@
+//! The pattern behind all exchanges: every node talks to its neighbour across one dimension after the other.
+//!
+//! Plain, all data goes through the dimensions 0, 1, ..., n-1. Symmetrised, the data is cut into n slices, and slice s goes
+//! through the dimensions s, s+1, ..., s-1 (cyclically), so that in every step each slice uses a port of its own (Stout and
+//! Wagar 1990, section 2, "symmetrize").
+
+use super::{Parameters, PortModel};
+use crate::collective::part;
+use crate::schedule::{Problem, Route};
+use std::ops::Range;
+
+/// The order in which an exchange goes through the dimensions.
+#[derive(Clone, Copy)]
+pub struct Exchange {
+    n: u32,
+    symmetrized: bool,
+    one_way: bool,
+}
+
+impl Exchange {
+    pub fn new(n: u32, parameters: &Parameters) -> Exchange {
+        Exchange { n, symmetrized: parameters.symmetrized, one_way: parameters.ports == PortModel::OneWay }
+    }
+
+    /// Number of slices of the data: n if symmetrised, else 1.
+    pub fn slices(&self) -> u32 {
+        if self.symmetrized {
+            self.n
+        } else {
+            self.n.min(1)
+        }
+    }
+
+    /// Slice `slice` of an interval.
+    pub fn slice(&self, whole: Range<usize>, slice: u32) -> Range<usize> {
+        part(whole, slice as usize, self.slices() as usize)
+    }
+
+    /// The port that a slice uses in a step.
+    pub fn port(&self, slice: u32, step: u32) -> u32 {
+        (slice + step) % self.n
+    }
+
+    /// The round in which `sender` sends over `port` in a step. One way at a time, the two neighbours take turns: first
+    /// the one whose bit is 0.
+    pub fn round(&self, step: u32, sender: usize, port: u32) -> usize {
+        if self.one_way {
+            2 * step as usize + (sender >> port & 1)
+        } else {
+            step as usize
+        }
+    }
+
+    /// Rounds of the n steps.
+    pub fn rounds(&self) -> usize {
+        self.n as usize * if self.one_way { 2 } else { 1 }
+    }
+
+    /// The address bits that a slice's steps before `step` have changed.
+    fn done(&self, slice: u32, step: u32) -> usize {
+        (0..step).fold(0, |mask, earlier| mask | 1 << self.port(slice, earlier))
+    }
+
+    /// Writes a personalised exchange: `item(from, to)` goes from node `from` to node `to`, for all pairs. Each step moves
+    /// what has to change the step's bit; a node then holds what has come from the nodes that differ from it in the
+    /// bits of the steps so far.
+    pub fn personalised(
+        &self,
+        first_round: usize,
+        node: usize,
+        route: &mut Route,
+        item: impl Fn(usize, usize) -> Range<usize>,
+    ) {
+        let all = (1usize << self.n) - 1;
+        for slice in 0..self.slices() {
+            for step in 0..self.n {
+                let port = self.port(slice, step);
+                let peer = node ^ 1 << port;
+                let done = self.done(slice, step);
+                let later = all & !done & !(1 << port);
+                let crossing = |sender: usize| {
+                    let from = subsets(done).map(move |bits| sender ^ bits);
+                    let item = &item;
+                    from.flat_map(move |from| {
+                        let to = subsets(later).map(move |bits| sender ^ 1 << port ^ bits);
+                        to.map(move |to| self.slice(item(from, to), slice))
+                    })
+                };
+                route.send(first_round + self.round(step, node, port), peer, crossing(node));
+                route.receive(first_round + self.round(step, peer, port), peer, crossing(peer));
+            }
+        }
+    }
+}
+
+/// Writes the exchange of a node's own block with everything that its neighbours know: every block to every node.
+pub fn replicated(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
+    let exchange = Exchange::new(problem.n, parameters);
+    route.set_rounds(exchange.rounds());
+    for slice in 0..exchange.slices() {
+        for step in 0..problem.n {
+            let port = exchange.port(slice, step);
+            let peer = node ^ 1 << port;
+            let done = exchange.done(slice, step);
+            let known = |v: usize| subsets(done).map(move |bits| exchange.slice(problem.block(v ^ bits), slice));
+            route.send(exchange.round(step, node, port), peer, known(node));
+            route.receive(exchange.round(step, peer, port), peer, known(peer));
+        }
+    }
+}
+
+/// All subsets of a set of bits, the empty one first.
+fn subsets(mask: usize) -> impl Iterator<Item = usize> + Clone {
+    std::iter::successors(Some(0), move |&subset: &usize| {
+        let next = subset.wrapping_sub(mask) & mask;
+        (next != 0).then_some(next)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subsets_are_all_and_distinct() {
+        assert_eq!(subsets(0).collect::<Vec<_>>(), [0]);
+        assert_eq!(subsets(0b101).collect::<Vec<_>>(), [0, 1, 4, 5]);
+    }
+}

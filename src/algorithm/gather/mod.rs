@@ -1,0 +1,4 @@
+//! Gather: block of every rank to the root. Every gather is a scatter backwards.
+
+pub mod sbnt;
+pub mod sbt;

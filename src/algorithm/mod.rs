@@ -1,0 +1,216 @@
+//! The algorithms: a folder a collective, a file an algorithm, a row each in the [`registry`].
+//!
+//! An algorithm is a pure function that writes the [`Route`] of one node. It names intervals, neighbours and rounds, and
+//! knows no rank, no buffer and no transport. Collectives that are opposites of each other share it: gather is scatter
+//! backwards, reduce is broadcast backwards, reduce-scatter is all-gather backwards ([`Form`]).
+
+pub mod registry;
+pub mod verify;
+
+mod all_gather;
+mod all_reduce;
+mod all_to_all;
+mod barrier;
+mod broadcast;
+mod gather;
+mod permute;
+mod reduce;
+mod reduce_scatter;
+mod scatter;
+
+mod exchange;
+mod tree_scatter;
+
+use crate::collective::{Call, Collective};
+use crate::error::{Error, Result};
+use crate::schedule::{fold, place, Messages, Problem, Route, Schedule};
+use std::fmt;
+
+pub use crate::schedule::PortModel;
+
+/// The parameters of an algorithm, all decided.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Parameters {
+    /// Largest packet in elements; `None`: everything that travels together in one packet.
+    pub packet: Option<usize>,
+    /// The port model for which the schedule is made.
+    pub ports: PortModel,
+    /// All dimensions at once, each for its part of the data (else one dimension at a time).
+    pub symmetrized: bool,
+}
+
+impl Parameters {
+    /// No packets; symmetrised if all ports work at once.
+    pub fn new(ports: PortModel) -> Parameters {
+        Parameters { packet: None, ports, symmetrized: ports == PortModel::AllPorts }
+    }
+}
+
+/// Writes the route of one node.
+pub type Write = fn(&Problem, &Parameters, usize, &mut Route);
+
+/// How a collective is made of routes.
+#[derive(Clone, Copy)]
+pub enum Form {
+    /// As written.
+    Forward(Write),
+    /// Backwards: receives become sends; for a reduction, what was copied is combined.
+    Backward(Write),
+    /// The first backwards, then the second forwards (all-reduce).
+    BackwardForward(Write, Write),
+}
+
+/// The shape of a call on a whole cube: what formulas depend on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Shape {
+    /// Dimension of the cube, N = 2^n.
+    pub n: u32,
+    /// Elements of the vector or block, as in [`Call::count`].
+    pub count: usize,
+    /// The parameters.
+    pub parameters: Parameters,
+}
+
+impl Shape {
+    /// N.
+    pub fn nodes(&self) -> usize {
+        1 << self.n
+    }
+
+    /// P = ceil(M / B), 0 for an empty vector.
+    pub fn packets(&self) -> usize {
+        self.count.div_ceil(self.packet())
+    }
+
+    /// B, at most M and at least 1.
+    pub fn packet(&self) -> usize {
+        self.parameters.packet.unwrap_or(self.count).clamp(1, self.count.max(1))
+    }
+}
+
+/// What a paper says of an algorithm's cost: time = `rounds` tau + `elements` t_c.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Formula {
+    /// Routing steps, each with one start-up.
+    pub rounds: usize,
+    /// Elements that follow one another through the busiest links, round by round.
+    pub elements: f64,
+}
+
+impl Formula {
+    /// The time for a start-up `tau` and a transfer time `t_c` per element.
+    pub fn time(&self, tau: f64, t_c: f64) -> f64 {
+        self.rounds as f64 * tau + self.elements * t_c
+    }
+}
+
+/// One row of the registry.
+pub struct Algorithm {
+    /// The collective.
+    pub collective: Collective,
+    /// The name, unique within the collective.
+    pub name: &'static str,
+    /// What it is best at, in one line.
+    pub summary: &'static str,
+    /// The paper's own name with a short tag of the paper.
+    pub source: &'static str,
+    /// Where in the paper.
+    pub section: &'static str,
+    /// Every message goes over a cube edge (else between any two ranks).
+    pub cube_edges: bool,
+    /// Combines in rank order if the hosting is ordered, and so serves operations that do not commute.
+    pub ordered: bool,
+    /// Takes a packet size under these port models.
+    pub packets: &'static [PortModel],
+    /// Has a symmetrised form, in which all dimensions are used at once, and a plain one.
+    pub symmetrizes: bool,
+    /// The port models for which it makes schedules.
+    pub ports: &'static [PortModel],
+    /// The formula in words.
+    pub cost: &'static str,
+    /// The formula, for sizes that are a power of two.
+    pub formula: fn(&Shape) -> Formula,
+    /// Whether the formula holds exactly for a shape, that is, nothing is rounded.
+    pub exact: fn(&Shape) -> bool,
+    /// The packet size in elements that takes the least time for (shape, tau, t_c), where packets are taken.
+    pub best_packet: fn(&Shape, f64, f64) -> f64,
+    /// How it is made.
+    pub form: Form,
+}
+
+impl Algorithm {
+    /// Whether the algorithm serves a call with these parameters.
+    ///
+    /// # Errors
+    /// [`Error::Packet`] or [`Error::Unsuited`], naming the parameter.
+    pub fn accepts(&self, call: &Call, parameters: &Parameters) -> Result<()> {
+        let unsuited = |argument, why: String| {
+            Err(Error::Unsuited { argument, algorithm: self.name, collective: self.collective, why })
+        };
+        if !self.ports.contains(&parameters.ports) {
+            return unsuited("ports", format!("makes no schedule for {} nodes", parameters.ports));
+        }
+        match parameters.packet {
+            Some(0) => return Err(Error::Packet),
+            Some(_) if !self.packets.contains(&parameters.ports) => {
+                return unsuited("packet", format!("takes no packet size with {}", parameters.ports))
+            }
+            _ => {}
+        }
+        if parameters.symmetrized && !self.symmetrizes {
+            return unsuited("symmetrized", "has no symmetrised form".into());
+        }
+        if parameters.symmetrized && parameters.ports != PortModel::AllPorts {
+            return unsuited(
+                "symmetrized",
+                format!("uses all ports at once when symmetrised, not {}", parameters.ports),
+            );
+        }
+        if call.ordered && !self.ordered {
+            return unsuited(
+                "operation",
+                "cannot combine in rank order, which an operation that does not commute needs".into(),
+            );
+        }
+        if call.ordered && parameters.symmetrized {
+            return unsuited("symmetrized", "combines in rank order only one dimension at a time".into());
+        }
+        Ok(())
+    }
+
+    /// The messages of `rank`.
+    pub fn messages(&self, call: &Call, parameters: &Parameters, rank: usize) -> Messages {
+        let problem = Problem::new(call);
+        let run = |write: Write| {
+            fold(&problem, rank, &|problem: &Problem, node: usize, route: &mut Route| {
+                write(problem, parameters, node, route)
+            })
+        };
+        match self.form {
+            Form::Forward(write) => run(write),
+            Form::Backward(write) => run(write).reversed(call.collective.reduces()),
+            Form::BackwardForward(first, second) => run(first).reversed(true).then(run(second)),
+        }
+    }
+
+    /// The schedule of `rank`: costs time in proportion to the rank's own operations.
+    pub fn schedule(&self, call: &Call, parameters: &Parameters, rank: usize) -> Schedule {
+        place(call, rank, &self.messages(call, parameters, rank))
+    }
+}
+
+impl fmt::Debug for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.collective, self.name)
+    }
+}
+
+/// For algorithms without packets.
+fn no_packet(shape: &Shape, _tau: f64, _t_c: f64) -> f64 {
+    shape.count as f64
+}
+
+/// For formulas that hold for every shape.
+fn always(_: &Shape) -> bool {
+    true
+}

@@ -1,0 +1,3 @@
+//! Permute: the vector of rank i to rank p(i), for a permutation p known to all.
+
+pub mod permuted_send;

@@ -1,0 +1,4 @@
+//! Reduce: the element-wise combination of all vectors, on the root. Every reduce is a broadcast backwards.
+
+pub mod msbt;
+pub mod sbt;

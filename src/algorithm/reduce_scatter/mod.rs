@@ -1,0 +1,3 @@
+//! Reduce-scatter: the element-wise combination of all vectors, block i on rank i.
+
+pub mod histogram;

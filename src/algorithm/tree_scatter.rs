@@ -1,0 +1,178 @@
+//! The pattern behind scatters along a tree: the root sends every node's block down the tree.
+//!
+//! Two orders (Ho and Johnsson 1986, section 4.2; 1988, section 5):
+//! * [`by_subtree`]: all blocks of a subtree travel together, one child after the other, for nodes with one port.
+//! * [`by_level`]: the blocks of the farthest nodes first, through all ports at once. A node passes on what it gets in the
+//!   next round, so the root alone decides the time.
+
+use super::{Parameters, PortModel};
+use crate::schedule::{Problem, Route};
+use crate::topology::Tree;
+use std::ops::Range;
+
+/// Cuts blocks into packets: blocks longer than a packet each by themselves, shorter ones packed together.
+fn packets(blocks: impl Iterator<Item = Range<usize>>, packet: Option<usize>) -> Vec<Vec<Range<usize>>> {
+    let Some(packet) = packet else { return vec![blocks.collect()] };
+    let mut cut: Vec<Vec<Range<usize>>> = Vec::new();
+    let mut room = 0;
+    for mut block in blocks {
+        if block.len() > packet {
+            room = 0;
+        }
+        while !block.is_empty() {
+            if room == 0 {
+                cut.push(Vec::new());
+                room = packet;
+            }
+            let taken = room.min(block.len());
+            if let Some(last) = cut.last_mut() {
+                last.push(block.start..block.start + taken);
+            }
+            room = if taken < packet && block.len() == taken { room - taken } else { 0 };
+            block.start += taken;
+        }
+    }
+    cut
+}
+
+/// All blocks of a subtree together; the message into node c goes in the rounds from `start(c)` on, one packet a round.
+pub fn by_subtree(
+    problem: &Problem,
+    parameters: &Parameters,
+    tree: &impl Tree,
+    node: usize,
+    route: &mut Route,
+    start: impl Fn(usize) -> usize,
+) {
+    let root = problem.root;
+    let parts = |c: usize| packets(tree.subtree(c).map(|(v, _)| problem.block(v ^ root)), parameters.packet);
+    let c = node ^ root;
+    if let Some(parent) = tree.parent(c) {
+        for (index, part) in parts(c).into_iter().enumerate() {
+            route.receive(start(c) + index, parent ^ root, part);
+        }
+    }
+    for child in tree.children(c) {
+        for (index, part) in parts(child).into_iter().enumerate() {
+            route.send(start(child) + index, child ^ root, part);
+        }
+    }
+}
+
+/// The farthest nodes' blocks first, through all ports. `root_child(c)` is the root of the subtree of c.
+///
+/// All subtrees end in the same round, so that the levels of all subtrees keep step and the largest subtree decides. With a
+/// packet size a relay walks its whole subtree of the root to learn where packets end.
+pub fn by_level(
+    problem: &Problem,
+    parameters: &Parameters,
+    tree: &impl Tree,
+    node: usize,
+    route: &mut Route,
+    root_child: impl Fn(usize) -> usize,
+) {
+    let root = problem.root;
+    let c = node ^ root;
+    let block = |c: usize| problem.block(c ^ root);
+    if parameters.packet.is_none() {
+        // Blocks of level l leave the root in round n - l and enter a node of level k in round n - l + k - 1.
+        let n = problem.n as usize;
+        route.set_rounds(n);
+        let below = |top: usize, level: usize| {
+            let mut levels: Vec<Vec<Range<usize>>> = vec![Vec::new(); n + 1 - level];
+            for (v, down) in tree.subtree(top) {
+                levels[down as usize].push(block(v));
+            }
+            levels.into_iter().enumerate().map(move |(down, blocks)| (n - down - 1, blocks))
+        };
+        let level = tree.level(c) as usize;
+        if let Some(parent) = tree.parent(c) {
+            for (round, blocks) in below(c, level) {
+                route.receive(round, parent ^ root, blocks);
+            }
+        }
+        for child in tree.children(c) {
+            for (round, blocks) in below(child, level + 1) {
+                route.send(round, child ^ root, blocks);
+            }
+        }
+        return;
+    }
+
+    // What leaves the root for one of its children, by round; the farthest level first, ending in the last round.
+    let departures = |top: usize| {
+        let mut levels: Vec<Vec<Range<usize>>> = Vec::new();
+        for (v, down) in tree.subtree(top) {
+            levels.resize(levels.len().max(down as usize + 1), Vec::new());
+            levels[down as usize].push(block(v));
+        }
+        let by_level = levels.into_iter().rev();
+        by_level.flat_map(|blocks| packets(blocks.into_iter(), parameters.packet)).collect::<Vec<_>>()
+    };
+    // The child of the root with the largest subtree: the one that reaches the antipode.
+    let rounds = tree.children(0).map(|child| departures(child).len()).max().unwrap_or(0);
+    // Where ranks are missing a level may be empty, and the farthest blocks then arrive after the root's last packet.
+    route.set_rounds(rounds + problem.n as usize);
+    let pass = |top: usize, subtree: usize, level: usize| {
+        let blocks = tree.subtree(subtree).map(|(v, _)| block(v));
+        let mut mine: Vec<Range<usize>> = blocks.filter(|b| !b.is_empty()).collect();
+        mine.sort_unstable_by_key(|b| b.start);
+        let within = move |piece: &Range<usize>| {
+            let after = mine.partition_point(|b| b.end <= piece.start);
+            mine.get(after).is_some_and(|b| b.start <= piece.start && piece.end <= b.end)
+        };
+        let departures = departures(top);
+        let first = rounds - departures.len();
+        departures.into_iter().enumerate().map(move |(index, pieces)| {
+            (first + index + level - 1, pieces.into_iter().filter(|p| within(p)).collect::<Vec<_>>())
+        })
+    };
+    let level = tree.level(c) as usize;
+    if let Some(parent) = tree.parent(c) {
+        for (round, pieces) in pass(root_child(c), c, level) {
+            route.receive(round, parent ^ root, pieces);
+        }
+    }
+    for child in tree.children(c) {
+        for (round, pieces) in pass(root_child(child), child, level + 1) {
+            route.send(round, child ^ root, pieces);
+        }
+    }
+}
+
+/// Rounds and elements of [`by_level`] for blocks of `count` elements: `level_sizes` are the numbers of nodes by level
+/// of the largest subtree. The formula: each level in packets of B, one after the other.
+pub fn level_cost(level_sizes: impl Iterator<Item = usize>, count: usize, packet: Option<usize>) -> (usize, f64) {
+    let (mut rounds, mut elements) = (0, 0.0);
+    for nodes in level_sizes.filter(|_| count > 0) {
+        rounds += match packet {
+            None => 1,
+            Some(packet) if packet < count => nodes * count.div_ceil(packet),
+            Some(packet) => (nodes * count).div_ceil(packet),
+        };
+        elements += (nodes * count) as f64;
+    }
+    (rounds, elements)
+}
+
+/// Whether a port model asks for [`by_level`].
+pub fn all_ports(parameters: &Parameters) -> bool {
+    parameters.ports == PortModel::AllPorts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::packets;
+
+    #[test]
+    fn packets_pack_short_blocks_and_cut_long_ones() {
+        let blocks = || [0..3, 3..6, 6..9].into_iter();
+        assert_eq!(packets(blocks(), None), [vec![0..3, 3..6, 6..9]]);
+        assert_eq!(packets(blocks(), Some(4)), [vec![0..3, 3..4], vec![4..6, 6..8], vec![8..9]]);
+        assert_eq!(packets(blocks(), Some(6)), [vec![0..3, 3..6], vec![6..9]]);
+        assert_eq!(
+            packets(blocks(), Some(2)),
+            [vec![0..2], vec![2..3], vec![3..5], vec![5..6], vec![6..8], vec![8..9]]
+        );
+    }
+}

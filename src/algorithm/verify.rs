@@ -1,0 +1,124 @@
+//! Checks an algorithm as a whole: the schedules of all ranks, the port model and the paper's formula.
+
+use super::{Algorithm, Parameters, Shape};
+use crate::collective::Call;
+use crate::schedule::{check, legal, Report, Schedule, Violation};
+
+/// Builds the schedules of all ranks.
+pub fn schedules(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Vec<Schedule> {
+    (0..call.size).map(|rank| algorithm.schedule(call, parameters, rank)).collect()
+}
+
+/// Builds and checks the schedules of all ranks; on whole cubes also against the port model and, where nothing is rounded,
+/// against the formula: rounds, and the elements that follow one another, are equal to it.
+pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Report {
+    let schedules = schedules(algorithm, call, parameters);
+    let mut report = check(call, &schedules, algorithm.cube_edges);
+    if !call.size.is_power_of_two() {
+        return report;
+    }
+    // Two ranks' messages meet on a link only as the port model allows; a direct algorithm counts ports, not links.
+    report.violations.extend(legal(&schedules, parameters.ports));
+    let shape = Shape { n: call.size.ilog2(), count: call.count, parameters: *parameters };
+    let formula = (algorithm.formula)(&shape);
+    let mut compare = |what, found: f64, expected: f64| {
+        if (found - expected).abs() > 1e-6 * expected.abs() {
+            let (found, expected) = (found.to_string(), expected.to_string());
+            report.violations.push(Violation::Formula { what, found, expected });
+        }
+    };
+    if (algorithm.exact)(&shape) {
+        compare("rounds", report.cost.rounds as f64, formula.rounds as f64);
+        // The papers charge every packet in full; the last one may be shorter.
+        if call.count % shape.packet() == 0 {
+            compare("elements", report.cost.longest_sum() as f64, formula.elements);
+        }
+    } else if report.cost.rounds > formula.rounds {
+        compare("rounds at most", report.cost.rounds as f64, formula.rounds as f64);
+    }
+    report
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::registry::ALGORITHMS;
+    use super::*;
+    use crate::collective::Collective;
+    use crate::schedule::PortModel;
+
+    /// Every call shape that an algorithm is to be tried with.
+    fn calls(collective: Collective, size: usize, count: usize) -> Vec<Call> {
+        let mut calls = Vec::new();
+        let roots = if !collective.has_root() {
+            vec![0]
+        } else if size <= 8 {
+            (0..size).collect()
+        } else {
+            vec![0, 1, size / 2, size - 1]
+        };
+        for root in roots {
+            let mut call = Call::new(collective, size, count).with_root(root);
+            if collective == Collective::Permute {
+                for shift in [0, 1, size / 2] {
+                    call.permutation = Some((0..size).map(|i| (i + shift) % size).collect());
+                    calls.push(call.clone());
+                }
+                call.permutation = Some((0..size).rev().collect());
+            }
+            calls.push(call.clone());
+            if matches!(collective, Collective::AllGather | Collective::AllReduce | Collective::Reduce) {
+                calls.push(Call { in_place: true, ..call.clone() });
+            }
+            if collective.reduces() {
+                calls.push(Call { ordered: true, ..call });
+            }
+        }
+        calls
+    }
+
+    fn try_all(sizes: impl Iterator<Item = usize>, counts: &[usize]) {
+        let mut tried = 0;
+        for size in sizes {
+            for algorithm in ALGORITHMS {
+                for &count in counts {
+                    for call in calls(algorithm.collective, size, count) {
+                        for ports in PortModel::ALL {
+                            for symmetrized in [false, true] {
+                                for packet in [None, Some(1), Some(4)] {
+                                    let parameters = Parameters { packet, ports, symmetrized };
+                                    if algorithm.accepts(&call, &parameters).is_err() {
+                                        continue;
+                                    }
+                                    let report = verify(algorithm, &call, &parameters);
+                                    tried += 1;
+                                    assert!(
+                                        report.violations.is_empty(),
+                                        "{algorithm:?} {call:?} {parameters:?}: {:#?}",
+                                        &report.violations[..report.violations.len().min(5)]
+                                    );
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(tried > 0);
+    }
+
+    #[test]
+    fn all_algorithms_on_small_sizes() {
+        try_all(1..=9, &[0, 1, 3, 12]);
+    }
+
+    #[test]
+    fn all_algorithms_on_larger_sizes() {
+        try_all([13, 16, 21, 32].into_iter(), &[5]);
+    }
+
+    /// Counts that divide evenly for n <= 5, so that the formulas are compared.
+    #[test]
+    fn formulas_hold_where_nothing_is_rounded() {
+        try_all([1, 2, 4, 8, 16, 32].into_iter(), &[60, 96]);
+    }
+}

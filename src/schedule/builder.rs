@@ -1,0 +1,260 @@
+//! Builds schedules: derives dependencies from the read and write hazards on ranges, and channels from peers.
+
+use super::{BufferRange, Kind, Operation, Schedule};
+use crate::collective::Buffer;
+use std::collections::{BTreeMap, HashMap};
+
+/// The least window: enough for the requests of a round on cubes of any practical dimension.
+const LEAST_WINDOW: usize = 64;
+
+/// Collects operations in program order.
+#[derive(Default)]
+pub struct Builder {
+    operations: Vec<Operation>,
+    ranges: Vec<BufferRange>,
+    dependencies: Vec<u32>,
+    receive: Hazards,
+    scratch: Hazards,
+    channels: HashMap<(usize, bool), u32>,
+}
+
+impl Builder {
+    /// An empty program.
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    /// Appends a message to a peer.
+    pub fn send(&mut self, round: usize, peer: usize, ranges: &[BufferRange]) {
+        self.push(round, Kind::Send { peer }, ranges);
+    }
+
+    /// Appends a message from a peer.
+    pub fn receive(&mut self, round: usize, peer: usize, ranges: &[BufferRange]) {
+        self.push(round, Kind::Receive { peer }, ranges);
+    }
+
+    /// Appends a copy of one range to another of the same length.
+    pub fn copy(&mut self, round: usize, from: BufferRange, to: BufferRange) {
+        self.push(round, Kind::Copy, &[from, to]);
+    }
+
+    /// Appends the combination of one range into another of the same length.
+    pub fn combine(&mut self, round: usize, from: BufferRange, into: BufferRange, side: super::Side) {
+        self.push(round, Kind::Combine { side }, &[from, into]);
+    }
+
+    fn push(&mut self, round: usize, kind: Kind, ranges: &[BufferRange]) {
+        let index = self.operations.len() as u32;
+        let needs_from = self.dependencies.len();
+        for (position, range) in ranges.iter().enumerate() {
+            let writes = match kind {
+                Kind::Send { .. } => false,
+                Kind::Receive { .. } => true,
+                Kind::Copy | Kind::Combine { .. } => position == 1,
+            };
+            let hazards = match range.buffer {
+                Buffer::Send => continue, // never written
+                Buffer::Receive => &mut self.receive,
+                Buffer::Scratch => &mut self.scratch,
+            };
+            hazards.access(range.offset, range.offset + range.len, index, writes, &mut self.dependencies);
+        }
+        let needs = &mut self.dependencies[needs_from..];
+        needs.sort_unstable();
+        let mut kept = needs_from;
+        for at in needs_from..self.dependencies.len() {
+            let need = self.dependencies[at];
+            if need != index && (kept == needs_from || self.dependencies[kept - 1] != need) {
+                self.dependencies[kept] = need;
+                kept += 1;
+            }
+        }
+        self.dependencies.truncate(kept);
+
+        let channel = match kind {
+            Kind::Send { peer } => Some((peer, true)),
+            Kind::Receive { peer } => Some((peer, false)),
+            Kind::Copy | Kind::Combine { .. } => None,
+        };
+        let channel_predecessor = channel.and_then(|channel| self.channels.insert(channel, index));
+        if let Some(before) = channel_predecessor {
+            self.operations[before as usize].channel_successor = Some(index);
+        }
+        let first = self.ranges.len() as u32;
+        self.ranges.extend_from_slice(ranges);
+        self.operations.push(Operation {
+            kind,
+            round,
+            ranges: first..self.ranges.len() as u32,
+            dependencies: needs_from as u32..self.dependencies.len() as u32,
+            successors: 0..0,
+            channel_predecessor,
+            channel_successor: None,
+        });
+    }
+
+    /// The finished schedule of `rank`. The window admits all operations of any one round, so that a round never waits
+    /// for a later one.
+    pub fn finish(mut self, rank: usize, size: usize, scratch: usize) -> Schedule {
+        let mut counts = vec![0u32; self.operations.len() + 1];
+        for &need in &self.dependencies {
+            counts[need as usize + 1] += 1;
+        }
+        for index in 1..counts.len() {
+            counts[index] += counts[index - 1];
+        }
+        let mut successors = vec![0u32; self.dependencies.len()];
+        let mut fill = counts.clone();
+        for (index, operation) in self.operations.iter_mut().enumerate() {
+            operation.successors = counts[index]..counts[index + 1];
+            for &need in &self.dependencies[operation.dependencies.start as usize..operation.dependencies.end as usize]
+            {
+                successors[fill[need as usize] as usize] = index as u32;
+                fill[need as usize] += 1;
+            }
+        }
+        let longest_round =
+            self.operations.chunk_by(|a, b| a.round == b.round).map(|round| round.len()).max().unwrap_or(0);
+        Schedule {
+            rank,
+            size,
+            scratch,
+            window: LEAST_WINDOW.max(longest_round),
+            operations: self.operations,
+            ranges: self.ranges,
+            dependencies: self.dependencies,
+            successors,
+        }
+    }
+}
+
+/// Who last wrote, and who has read since, each part of a buffer.
+#[derive(Default)]
+struct Hazards {
+    parts: BTreeMap<usize, Part>,
+}
+
+#[derive(Clone)]
+struct Part {
+    end: usize,
+    writer: Option<u32>,
+    readers: Vec<u32>,
+}
+
+impl Hazards {
+    /// Notes an access of operation `index` to `start..end` and adds to `needs` what it has to wait for: a reader the
+    /// last writer, a writer the readers since and the last writer.
+    fn access(&mut self, start: usize, end: usize, index: u32, writes: bool, needs: &mut Vec<u32>) {
+        if start == end {
+            return;
+        }
+        self.split(start);
+        self.split(end);
+        let mut reached = start;
+        let mut gaps = Vec::new();
+        for (&at, part) in self.parts.range_mut(start..end) {
+            if at > reached {
+                gaps.push((reached, at));
+            }
+            reached = part.end;
+            needs.extend(part.writer);
+            if writes {
+                needs.append(&mut part.readers);
+                part.writer = Some(index);
+            } else {
+                part.readers.push(index);
+            }
+        }
+        if reached < end {
+            gaps.push((reached, end));
+        }
+        for (from, to) in gaps {
+            let (writer, readers) = if writes { (Some(index), Vec::new()) } else { (None, vec![index]) };
+            self.parts.insert(from, Part { end: to, writer, readers });
+        }
+    }
+
+    /// Makes `at` a boundary between parts.
+    fn split(&mut self, at: usize) {
+        if let Some((_, part)) = self.parts.range_mut(..at).next_back() {
+            if part.end > at {
+                let right = part.clone();
+                part.end = at;
+                self.parts.insert(at, right);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Side;
+
+    fn range(buffer: Buffer, offset: usize, len: usize) -> BufferRange {
+        BufferRange { buffer, offset, len }
+    }
+
+    fn needs(schedule: &Schedule) -> Vec<Vec<u32>> {
+        schedule.operations().iter().map(|o| schedule.dependencies(o).to_vec()).collect()
+    }
+
+    #[test]
+    fn readers_wait_for_writers_and_writers_for_both() {
+        let mut builder = Builder::new();
+        builder.receive(0, 1, &[range(Buffer::Receive, 0, 4)]); // 0 writes 0..4
+        builder.send(1, 2, &[range(Buffer::Receive, 2, 4)]); // 1 reads 2..6
+        builder.send(1, 3, &[range(Buffer::Receive, 4, 2)]); // 2 reads 4..6, nobody wrote there
+        builder.receive(2, 1, &[range(Buffer::Receive, 3, 2)]); // 3 writes 3..5
+        builder.combine(3, range(Buffer::Receive, 0, 2), range(Buffer::Scratch, 0, 2), Side::Left); // 4
+        builder.copy(3, range(Buffer::Scratch, 1, 1), range(Buffer::Receive, 4, 1)); // 5
+        let schedule = builder.finish(0, 4, 2);
+        assert_eq!(needs(&schedule), [vec![], vec![0], vec![], vec![0, 1, 2], vec![0], vec![3, 4]]);
+        assert_eq!(schedule.successors(&schedule.operations()[0]), [1, 3, 4]);
+        assert_eq!(schedule.channel_predecessor(&schedule.operations()[3]), Some(0));
+        assert_eq!(schedule.channel_predecessor(&schedule.operations()[2]), None);
+    }
+
+    /// Against the definition: for random programs, dependencies and their closure order exactly the conflicting pairs.
+    #[test]
+    fn closure_orders_all_conflicts() {
+        let mut seed = 7u64;
+        let mut next = move |bound: usize| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) as usize % bound
+        };
+        for _ in 0..200 {
+            let mut builder = Builder::new();
+            let mut accesses = Vec::new();
+            for index in 0..24 {
+                let r = range(if next(2) == 0 { Buffer::Receive } else { Buffer::Scratch }, next(12), 1 + next(6));
+                if next(2) == 0 {
+                    builder.send(index, 1, &[r]);
+                    accesses.push((r, false));
+                } else {
+                    builder.receive(index, 1, &[r]);
+                    accesses.push((r, true));
+                }
+            }
+            let schedule = builder.finish(0, 2, 20);
+            let mut before = vec![vec![false; 24]; 24];
+            for (index, needs) in needs(&schedule).iter().enumerate() {
+                for &need in needs {
+                    before[index][need as usize] = true;
+                    for earlier in 0..24 {
+                        before[index][earlier] |= before[need as usize][earlier];
+                    }
+                }
+            }
+            for (a, (x, x_writes)) in accesses.iter().enumerate() {
+                for (b, (y, y_writes)) in accesses.iter().enumerate().skip(a + 1) {
+                    let overlap = x.buffer == y.buffer && x.offset < y.offset + y.len && y.offset < x.offset + x.len;
+                    if overlap && (*x_writes || *y_writes) {
+                        assert!(before[b][a], "{a} {x} and {b} {y} are not ordered");
+                    }
+                }
+            }
+        }
+    }
+}

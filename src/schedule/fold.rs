@@ -1,0 +1,163 @@
+//! From the routes of nodes to the messages of a rank: the one place that knows that a rank may play two nodes.
+//!
+//! * Transfers between the two nodes of one rank move nothing: both see the same memory.
+//! * Where both nodes of a rank would be sent the same data, only the delivery that comes first stays (of two in one
+//!   round, that to the lower node), and the other node's sends are fed from the copy at hand. Sender and receiver
+//!   decide this by the same rule from the same routes, so they agree without a word.
+//! * Transfers of one round between the same two ranks become one message.
+//!
+//! A reduction is its broadcast run backwards, after all this: [`Messages::reversed`]. So a rank that is sent everything
+//! once sends everything once, and no contribution is counted twice.
+
+use super::problem::Problem;
+use super::route::Route;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// One message of a rank: intervals of the space, ascending, neighbours joined.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// The routing step.
+    pub round: usize,
+    /// The other rank.
+    pub peer: usize,
+    /// Whether this rank sends (else it receives).
+    pub sends: bool,
+    /// Whether the receiver combines the data with its own (else it takes the place of none).
+    pub combines: bool,
+    pieces: Range<usize>,
+}
+
+/// All messages of a rank, by round, sends first.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Messages {
+    rank: usize,
+    rounds: usize,
+    list: Vec<Message>,
+    pieces: Vec<Range<usize>>,
+}
+
+impl Messages {
+    /// The messages, by round, within a round sends first, then by peer.
+    pub fn list(&self) -> &[Message] {
+        &self.list
+    }
+
+    /// The intervals of a message.
+    pub fn pieces(&self, message: &Message) -> &[Range<usize>] {
+        &self.pieces[message.pieces.clone()]
+    }
+
+    /// The messages of the opposite collective: in the opposite order and direction, what was copied now `combines`
+    /// (reduction) or moves (gather). Of the messages of one round those of the nearest ranks come first, so that a
+    /// reduction joins neighbouring intervals of ranks.
+    pub fn reversed(mut self, combines: bool) -> Messages {
+        for message in &mut self.list {
+            message.round = self.rounds - 1 - message.round;
+            message.sends = !message.sends;
+            message.combines = combines;
+        }
+        let rank = self.rank;
+        self.list.sort_by_key(|m| (m.round, !m.sends, m.peer.abs_diff(rank), m.peer));
+        self
+    }
+
+    /// These messages, then others, in later rounds.
+    pub fn then(mut self, other: Messages) -> Messages {
+        let shift = self.pieces.len();
+        self.pieces.extend(other.pieces);
+        self.list.extend(other.list.into_iter().map(|m| Message {
+            round: m.round + self.rounds,
+            pieces: m.pieces.start + shift..m.pieces.end + shift,
+            ..m
+        }));
+        self.rounds += other.rounds;
+        self
+    }
+}
+
+/// The messages of `rank`, given how to write the route of any node.
+pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut Route)) -> Messages {
+    let hosting = problem.hosting;
+    let own = hosting.node(rank);
+    let mut deliveries = Deliveries { problem, write, known: HashMap::new() };
+    let mut parts: Vec<(usize, bool, usize, Range<usize>)> = Vec::new();
+    let mut rounds = 0;
+    for node in std::iter::once(own).chain(hosting.twin(own)) {
+        let mut route = Route::new();
+        write(problem, node, &mut route);
+        rounds = rounds.max(route.rounds());
+        for transfer in route.transfers() {
+            let peer = hosting.host(transfer.peer);
+            if peer == rank {
+                continue;
+            }
+            let pieces = route.pieces(transfer);
+            let mut part = |piece| parts.push((transfer.round, !transfer.sends, peer, piece));
+            if pieces.is_empty() {
+                part(0..0);
+            }
+            let to = if transfer.sends { transfer.peer } else { node };
+            for piece in pieces {
+                match hosting.twin(to).filter(|_| problem.call.collective.replicates()) {
+                    None => part(piece.clone()),
+                    Some(twin) => deliveries.first(to, twin, transfer.round, piece, &mut part),
+                }
+            }
+        }
+    }
+    parts.sort_unstable_by(|a, b| (a.0, a.1, a.2, a.3.start).cmp(&(b.0, b.1, b.2, b.3.start)));
+
+    let mut messages = Messages { rank, rounds, ..Messages::default() };
+    for (round, receives, peer, piece) in parts {
+        let same = |m: &Message| (m.round, m.sends, m.peer) == (round, !receives, peer);
+        if !messages.list.last().is_some_and(same) {
+            let start = messages.pieces.len();
+            messages.list.push(Message { round, peer, sends: !receives, combines: false, pieces: start..start });
+        }
+        let (Some(message), false) = (messages.list.last_mut(), piece.is_empty()) else { continue };
+        match messages.pieces[message.pieces.clone()].last_mut() {
+            Some(last) if last.end == piece.start => last.end = piece.end,
+            _ => {
+                messages.pieces.push(piece);
+                message.pieces.end += 1;
+            }
+        }
+    }
+    messages
+}
+
+/// When each interval reaches a node, for the nodes of ranks that play two.
+struct Deliveries<'a> {
+    problem: &'a Problem<'a>,
+    write: &'a dyn Fn(&Problem, usize, &mut Route),
+    known: HashMap<usize, Vec<(Range<usize>, usize)>>,
+}
+
+impl Deliveries<'_> {
+    /// Those parts of a delivery to `node` that its twin does not get before. A position that is never delivered to the
+    /// twin was there from the start.
+    fn first(
+        &mut self,
+        node: usize,
+        twin: usize,
+        round: usize,
+        piece: &Range<usize>,
+        keep: &mut impl FnMut(Range<usize>),
+    ) {
+        let others = self.known.entry(twin).or_insert_with(|| {
+            let mut route = Route::new();
+            (self.write)(self.problem, twin, &mut route);
+            let received = route.transfers().iter().filter(|t| !t.sends);
+            let mut all: Vec<_> = received.flat_map(|t| route.pieces(t).iter().map(|p| (p.clone(), t.round))).collect();
+            all.sort_unstable_by_key(|(p, _)| p.start);
+            all
+        });
+        let begin = others.partition_point(|(p, _)| p.end <= piece.start);
+        for (other, when) in others[begin..].iter().take_while(|(p, _)| p.start < piece.end) {
+            if (*when, twin) > (round, node) {
+                keep(other.start.max(piece.start)..other.end.min(piece.end));
+            }
+        }
+    }
+}

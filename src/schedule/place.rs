@@ -1,0 +1,324 @@
+//! From messages to operations: finds the buffer of every interval.
+//!
+//! Data that ends on the rank is received where it belongs, data on its way in scratch memory, and what the rank holds
+//! from the start is sent from where it lies, so nothing is copied but a rank's own block. A relay keeps only what passes
+//! through it: scratch memory is free again in the round after the one that sends it on (not in the same round, in which a
+//! receive would have to wait for a send whose partner waits in the same way).
+//!
+//! Reductions combine in this order: what arrives from a lower rank is the left operand, from a higher rank the right one.
+
+use super::fold::{Message, Messages};
+use super::{BufferRange, Builder, Schedule, Side};
+use crate::collective::{Buffer, Call};
+use std::collections::BTreeMap;
+
+/// The schedule of `rank` that carries out `messages`.
+///
+/// # Panics
+/// If a message sends what the rank does not hold: a fault of the algorithm, not of the call.
+pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
+    let mut placer = Placer {
+        call,
+        rank,
+        builder: Builder::new(),
+        held: Held::default(),
+        scratch: Scratch::default(),
+        targets: Vec::new(),
+    };
+    for placement in call.initial(rank) {
+        placer.held.insert(placement.space.start, placement.space.end, placement.buffer, placement.offset);
+    }
+    let mut settled = call.collective.reduces();
+    for round in messages.list().chunk_by(|a, b| a.round == b.round) {
+        for message in round {
+            match (message.sends, message.combines) {
+                (true, _) => placer.send(message, messages),
+                (false, false) => placer.receive(message, messages),
+                (false, true) => placer.receive_and_combine(message, messages),
+            }
+        }
+        if !settled {
+            // Once the first messages are under way there is time for the rank's own block.
+            placer.settle(round[0].round);
+            settled = true;
+        }
+    }
+    if call.collective.reduces() || !settled {
+        placer.settle(messages.list().last().map_or(0, |m| m.round));
+    }
+    placer.builder.finish(rank, call.size, placer.scratch.top)
+}
+
+struct Placer<'c> {
+    call: &'c Call,
+    rank: usize,
+    builder: Builder,
+    held: Held,
+    scratch: Scratch,
+    targets: Vec<Target>,
+}
+
+/// Where a run of a received message goes.
+struct Target {
+    space: (usize, usize),
+    /// In the receive buffer; `None`: scratch memory.
+    home: Option<usize>,
+    /// The rank's own contribution or partial result, to be combined with.
+    own: Option<(Buffer, usize)>,
+}
+
+impl Placer<'_> {
+    fn send(&mut self, message: &Message, messages: &Messages) {
+        let mut ranges = Vec::new();
+        for piece in messages.pieces(message) {
+            let mut at = piece.start;
+            while at < piece.end {
+                let found = self.held.at(at, piece.end);
+                let Some((end, buffer, offset)) = found else {
+                    panic!(
+                        "rank {} sends {at}..{} in round {}, which it does not hold",
+                        self.rank, piece.end, message.round
+                    )
+                };
+                append(&mut ranges, BufferRange { buffer, offset, len: end - at });
+                if buffer == Buffer::Scratch {
+                    self.held.remove(at, end);
+                }
+                at = end;
+            }
+        }
+        for range in ranges.iter().filter(|r| r.buffer == Buffer::Scratch) {
+            self.scratch.free(range.offset, range.len, message.round);
+        }
+        self.builder.send(message.round, message.peer, &ranges);
+    }
+
+    fn receive(&mut self, message: &Message, messages: &Messages) {
+        for piece in messages.pieces(message) {
+            let mut at = piece.start;
+            while at < piece.end {
+                let (home, run) = self.call.home(self.rank, at);
+                let end = piece.end.min(at + run);
+                self.targets.push(Target { space: (at, end), home, own: None });
+                at = end;
+            }
+        }
+        self.receive_targets(message);
+    }
+
+    fn receive_and_combine(&mut self, message: &Message, messages: &Messages) {
+        for piece in messages.pieces(message) {
+            let mut at = piece.start;
+            while at < piece.end {
+                let (home, run) = self.call.home(self.rank, at);
+                let mut end = piece.end.min(at + run);
+                let mut own = None;
+                if let Some((held_end, buffer, offset)) = self.held.at(at, end) {
+                    end = held_end;
+                    own = Some((buffer, offset));
+                }
+                // The user's data stays as it is: the result begins with what arrives. A partial result of the rank's
+                // own is added to in place, and what arrives passes through scratch memory.
+                let home = home.filter(|_| own.is_none_or(|(buffer, _)| buffer == Buffer::Send));
+                self.targets.push(Target { space: (at, end), home, own });
+                at = end;
+            }
+        }
+        self.receive_targets(message);
+    }
+
+    /// Receives into the targets and combines them with what the rank has.
+    fn receive_targets(&mut self, message: &Message) {
+        let targets = std::mem::take(&mut self.targets);
+        let len = |t: &Target| t.space.1 - t.space.0;
+        let passing: usize = targets.iter().filter(|t| t.home.is_none()).map(len).sum();
+        let mut free = self.scratch.allocate(passing, message.round);
+        let mut ranges = Vec::new();
+        let mut arrived = Vec::new();
+        for target in &targets {
+            let range = match target.home {
+                Some(offset) => BufferRange { buffer: Buffer::Receive, offset, len: len(target) },
+                None => {
+                    free += len(target);
+                    BufferRange { buffer: Buffer::Scratch, offset: free - len(target), len: len(target) }
+                }
+            };
+            append(&mut ranges, range);
+            arrived.push(range);
+        }
+        self.builder.receive(message.round, message.peer, &ranges);
+        for (target, range) in targets.iter().zip(arrived) {
+            let (start, end) = target.space;
+            let own = target.own.map(|(buffer, offset)| BufferRange { buffer, offset, len: range.len });
+            match own {
+                None => self.held.insert(start, end, range.buffer, range.offset),
+                Some(own) if own.buffer == Buffer::Send => {
+                    let side = if self.rank < message.peer { Side::Left } else { Side::Right };
+                    self.builder.combine(message.round, own, range, side);
+                    self.held.insert(start, end, range.buffer, range.offset);
+                }
+                Some(own) => {
+                    let side = if message.peer < self.rank { Side::Left } else { Side::Right };
+                    self.builder.combine(message.round, range, own, side);
+                    self.scratch.free(range.offset, range.len, message.round);
+                }
+            }
+        }
+        self.targets = targets;
+        self.targets.clear();
+    }
+
+    /// Copies what the rank holds and keeps to its place in the receive buffer.
+    fn settle(&mut self, round: usize) {
+        for last in self.call.last(self.rank) {
+            let mut at = last.space.start;
+            while at < last.space.end {
+                let Some((end, buffer, offset)) = self.held.at(at, last.space.end) else {
+                    at = self.held.next(at).unwrap_or(last.space.end);
+                    continue;
+                };
+                let to = last.offset + at - last.space.start;
+                if (buffer, offset) != (Buffer::Receive, to) {
+                    let from = BufferRange { buffer, offset, len: end - at };
+                    self.builder.copy(round, from, BufferRange { buffer: Buffer::Receive, offset: to, len: end - at });
+                }
+                at = end;
+            }
+        }
+    }
+}
+
+/// Appends a range, joined to the last one where it continues it.
+fn append(ranges: &mut Vec<BufferRange>, range: BufferRange) {
+    match ranges.last_mut() {
+        Some(last) if last.buffer == range.buffer && last.offset + last.len == range.offset => last.len += range.len,
+        _ => ranges.push(range),
+    }
+}
+
+/// Which intervals of the space the rank holds, and where.
+#[derive(Default)]
+struct Held {
+    map: BTreeMap<usize, (usize, Buffer, usize)>,
+}
+
+impl Held {
+    /// The run from `at`, at most to `limit`: its end and where it lies.
+    fn at(&self, at: usize, limit: usize) -> Option<(usize, Buffer, usize)> {
+        let (&start, &(end, buffer, offset)) = self.map.range(..=at).next_back()?;
+        (end > at).then(|| (end.min(limit), buffer, offset + at - start))
+    }
+
+    /// The first held position after `at`.
+    fn next(&self, at: usize) -> Option<usize> {
+        self.map.range(at + 1..).next().map(|(&start, _)| start)
+    }
+
+    fn remove(&mut self, start: usize, end: usize) {
+        if let Some((&from, &(to, buffer, offset))) = self.map.range(..start).next_back() {
+            if to > start {
+                self.map.insert(from, (start, buffer, offset));
+                if to > end {
+                    self.map.insert(end, (to, buffer, offset + end - from));
+                }
+            }
+        }
+        while let Some((&from, &(to, buffer, offset))) = self.map.range(start..end).next() {
+            self.map.remove(&from);
+            if to > end {
+                self.map.insert(end, (to, buffer, offset + end - from));
+            }
+        }
+    }
+
+    fn insert(&mut self, start: usize, end: usize, buffer: Buffer, offset: usize) {
+        if start < end {
+            self.remove(start, end);
+            self.map.insert(start, (end, buffer, offset));
+        }
+    }
+}
+
+/// Scratch memory: first fit among the areas that are free in the round at hand.
+#[derive(Default)]
+struct Scratch {
+    top: usize,
+    /// Offset -> (end, last round of use).
+    free: BTreeMap<usize, (usize, usize)>,
+}
+
+impl Scratch {
+    fn free(&mut self, offset: usize, len: usize, round: usize) {
+        if len > 0 {
+            self.free.insert(offset, (offset + len, round));
+        }
+    }
+
+    /// The offset of `len` elements that nothing uses in `round`.
+    fn allocate(&mut self, len: usize, round: usize) -> usize {
+        if len == 0 {
+            return 0;
+        }
+        let mut run: Option<(usize, usize)> = None;
+        for (&start, &(end, used)) in &self.free {
+            if used >= round {
+                continue;
+            }
+            run = match run {
+                Some((from, to)) if to == start => Some((from, end)),
+                _ => Some((start, end)),
+            };
+            if run.is_some_and(|(from, to)| to - from >= len) {
+                break;
+            }
+        }
+        // A free run at the top may grow; any other must be long enough.
+        let fits = |&(from, to): &(usize, usize)| to - from >= len || to == self.top;
+        let offset = run.filter(fits).map_or(self.top, |(from, _)| from);
+        let end = offset + len;
+        while let Some((&start, &(area_end, used))) = self.free.range(offset..end).next() {
+            self.free.remove(&start);
+            if area_end > end {
+                self.free.insert(end, (area_end, used));
+            }
+        }
+        self.top = self.top.max(end);
+        offset
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_is_used_again_but_not_in_the_same_round() {
+        let mut scratch = Scratch::default();
+        assert_eq!(scratch.allocate(10, 0), 0);
+        assert_eq!(scratch.allocate(5, 0), 10);
+        scratch.free(0, 10, 1);
+        assert_eq!(scratch.allocate(4, 1), 15, "still in use in round 1");
+        assert_eq!(scratch.allocate(4, 2), 0);
+        assert_eq!(scratch.allocate(6, 2), 4);
+        scratch.free(10, 5, 2);
+        scratch.free(15, 4, 2);
+        assert_eq!(scratch.allocate(9, 3), 10, "neighbours are joined");
+        scratch.free(10, 9, 3);
+        assert_eq!(scratch.allocate(20, 4), 10, "the area at the top grows");
+        assert_eq!(scratch.top, 30);
+    }
+
+    #[test]
+    fn held_intervals_are_cut_and_replaced() {
+        let mut held = Held::default();
+        held.insert(0, 10, Buffer::Send, 100);
+        held.insert(4, 6, Buffer::Scratch, 0);
+        assert_eq!(held.at(2, 10), Some((4, Buffer::Send, 102)));
+        assert_eq!(held.at(4, 5), Some((5, Buffer::Scratch, 0)));
+        assert_eq!(held.at(7, 10), Some((10, Buffer::Send, 107)));
+        held.remove(1, 9);
+        assert_eq!(held.at(5, 10), None);
+        assert_eq!(held.next(1), Some(9));
+        assert_eq!(held.at(9, 10), Some((10, Buffer::Send, 109)));
+    }
+}

@@ -1,0 +1,79 @@
+//! What an algorithm writes: the transfers of one node.
+
+use std::ops::Range;
+
+/// One message of a node, before any rank or buffer is known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Transfer {
+    /// The routing step.
+    pub round: usize,
+    /// The other node.
+    pub peer: usize,
+    /// Whether this node sends (else it receives).
+    pub sends: bool,
+    /// Index range of the intervals in [`Route::pieces`].
+    pub(super) pieces: Range<usize>,
+}
+
+/// The transfers of one node: which intervals of the space go to or come from which neighbour in which round.
+///
+/// In a round a node sends what it held before the round. Both ends of a transfer write it down, each from its own
+/// address; the order of the intervals within a message does not matter. Empty intervals are left out, and a transfer
+/// without data is no message.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Route {
+    rounds: usize,
+    transfers: Vec<Transfer>,
+    pieces: Vec<Range<usize>>,
+}
+
+impl Route {
+    /// A route without transfers.
+    pub fn new() -> Route {
+        Route::default()
+    }
+
+    /// States how many rounds the algorithm takes at most, on all nodes: a reduction runs its broadcast's rounds
+    /// backwards from this one, so it must be the same everywhere.
+    pub fn set_rounds(&mut self, rounds: usize) {
+        self.rounds = rounds;
+    }
+
+    /// Rounds, as stated.
+    pub fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// This node sends intervals to `peer`.
+    pub fn send(&mut self, round: usize, peer: usize, pieces: impl IntoIterator<Item = Range<usize>>) {
+        self.transfer(round, peer, true, pieces);
+    }
+
+    /// This node receives intervals from `peer`.
+    pub fn receive(&mut self, round: usize, peer: usize, pieces: impl IntoIterator<Item = Range<usize>>) {
+        self.transfer(round, peer, false, pieces);
+    }
+
+    fn transfer(&mut self, round: usize, peer: usize, sends: bool, pieces: impl IntoIterator<Item = Range<usize>>) {
+        let start = self.pieces.len();
+        self.pieces.extend(pieces.into_iter().filter(|p| !p.is_empty()));
+        if self.pieces.len() > start {
+            self.transfers.push(Transfer { round, peer, sends, pieces: start..self.pieces.len() });
+        }
+    }
+
+    /// An empty message, sent (`sends`) or received: a signal that orders, and carries nothing.
+    pub fn signal(&mut self, round: usize, peer: usize, sends: bool) {
+        self.transfers.push(Transfer { round, peer, sends, pieces: 0..0 });
+    }
+
+    /// The transfers, in the order of writing.
+    pub fn transfers(&self) -> &[Transfer] {
+        &self.transfers
+    }
+
+    /// The intervals of a transfer.
+    pub fn pieces(&self, transfer: &Transfer) -> &[Range<usize>] {
+        &self.pieces[transfer.pieces.clone()]
+    }
+}
