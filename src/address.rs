@@ -61,7 +61,7 @@ pub fn reverse_bits(c: usize, n: u32) -> usize {
 /// assert_eq!(period(0b011011, 6), 3);
 /// ```
 pub fn period(c: usize, n: u32) -> u32 {
-    (1..n).find(|&u| n % u == 0 && rotate_right(c, u, n) == c).unwrap_or(n.max(1))
+    (1..n).find(|&u| n.is_multiple_of(u) && rotate_right(c, u, n) == c).unwrap_or(n.max(1))
 }
 
 /// Whether the address is *cyclic*: its period is less than its length n. Ho & Johnsson 1986, section 2.
@@ -212,7 +212,7 @@ mod tests {
 
     /// The n bits of an address, highest first, for definitions that use no word operations.
     fn bits(c: usize, n: u32) -> Vec<u8> {
-        format!("{:0width$b}", c + (1 << n), width = 0).bytes().skip(1).collect()
+        format!("{:b}", c + (1 << n)).bytes().skip(1).collect()
     }
 
     fn address(n: u32) -> impl Strategy<Value = usize> {

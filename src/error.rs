@@ -63,6 +63,14 @@ pub enum Error {
     /// A packet of no elements.
     #[error("packet: 0 elements; a packet holds at least one")]
     Packet,
+    /// The operation is not defined for the element type.
+    #[error("operation: {operation} is not defined for elements of type {element}")]
+    Operation {
+        /// The operation.
+        operation: String,
+        /// The element type.
+        element: &'static str,
+    },
     /// Not a permutation of the ranks.
     #[error("permutation: {why}")]
     Permutation {
@@ -89,12 +97,10 @@ pub enum Error {
     #[error("communicator: an earlier collective on it failed, so messages of it may still be under way; make a new Hypercube")]
     Broken,
     /// Nothing arrived for longer than the limit that the user set.
-    #[error("HYPERCOLL_TIMEOUT: no progress for {seconds} s in {collective}; waiting for ranks {waiting_for:?}")]
+    #[error("HYPERCOLL_TIMEOUT: no progress for {seconds} s in a collective; waiting for ranks {waiting_for:?}")]
     Timeout {
-        /// The limit in seconds.
+        /// The time waited, in seconds.
         seconds: u64,
-        /// The collective.
-        collective: Collective,
         /// The ranks whose messages are missing.
         waiting_for: Vec<usize>,
     },

@@ -109,6 +109,29 @@ pub fn replicated(problem: &Problem, parameters: &Parameters, node: usize, route
     }
 }
 
+/// Writes a direct exchange: in round k - 1, k = 1, ..., N - 1, `item(from, to)` goes from every node to the node whose address
+/// differs from its own by k. One way at a time, the lower of the two sends first.
+pub fn pairwise(
+    problem: &Problem,
+    parameters: &Parameters,
+    node: usize,
+    route: &mut Route,
+    item: impl Fn(usize, usize) -> Range<usize>,
+) {
+    let one_way = parameters.ports == PortModel::OneWay;
+    route.set_rounds(2 * problem.nodes());
+    for k in 1..problem.nodes() {
+        let peer = node ^ k;
+        // Where nodes have no rank of their own, their blocks are empty, and so are those for them.
+        if problem.hosting.owner(node).is_none() || problem.hosting.owner(peer).is_none() {
+            continue;
+        }
+        let round = |sender: usize| if one_way { 2 * (k - 1) + usize::from(sender > sender ^ k) } else { k - 1 };
+        route.send(round(node), peer, [item(node, peer)]);
+        route.receive(round(peer), peer, [item(peer, node)]);
+    }
+}
+
 /// All subsets of a set of bits, the empty one first.
 fn subsets(mask: usize) -> impl Iterator<Item = usize> + Clone {
     std::iter::successors(Some(0), move |&subset: &usize| {

@@ -18,6 +18,7 @@ mod reduce;
 mod reduce_scatter;
 mod scatter;
 
+mod direct;
 mod exchange;
 mod tree_scatter;
 

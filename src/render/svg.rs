@@ -400,6 +400,13 @@ mod tests {
         let tree = Sbt::new(3);
         let at = |root| svg(&TreePicture { title: String::new(), root, panels: vec![panel(&tree)] });
         assert!(!at(0).contains("rank"));
-        assert!((0..8).all(|rank| at(5).contains(&format!(">rank {rank}</text>"))));
+        let text = at(5);
+        let lines: Vec<&str> = text.lines().collect();
+        for c in 0..8 {
+            let is_pair = |pair: &&[&str]| {
+                pair[0].contains(&format!(">{c:03b}<")) && pair[1].contains(&format!(">rank {}<", c ^ 5))
+            };
+            assert_eq!(lines.windows(2).filter(is_pair).count(), 1, "{c:03b}");
+        }
     }
 }

@@ -111,6 +111,16 @@ mod tests {
     }
 
     #[test]
+    fn subtrees_stand_in_the_order_of_their_labels() {
+        // Subtree j of the variants that rotate left hangs from port n-1-j.
+        let tree = Sbnt::new(3, Variant::MaxLeft);
+        let panel = Panel { name: None, tree: &tree, label: Some(Box::new(|c| tree.label(c))), label_meaning: None };
+        let lines = text(&TreePicture { title: String::new(), root: 0, panels: vec![panel] });
+        let level_1: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("    1  ")).collect();
+        assert_eq!(level_1, ["├── 100", "├── 010", "└── 001"]);
+    }
+
+    #[test]
     fn a_tree_with_labels_and_another_root() {
         // Labels of two widths: tree 7 of the 8-cube counts from 7 to 15.
         let tree = Ersbt::new(8, 7);

@@ -135,8 +135,8 @@ struct Deliveries<'a> {
 }
 
 impl Deliveries<'_> {
-    /// Those parts of a delivery to `node` that its twin does not get before. A position that is never delivered to the
-    /// twin was there from the start.
+    /// Those parts of a delivery to `node` that its twin does not get before. What is never delivered to a node with a rank
+    /// of its own was there from the start; to one without, the algorithm sends nothing.
     fn first(
         &mut self,
         node: usize,
@@ -153,11 +153,20 @@ impl Deliveries<'_> {
             all.sort_unstable_by_key(|(p, _)| p.start);
             all
         });
+        let starts_empty = self.problem.hosting.owner(twin).is_none();
+        let mut keep_if = |wanted: bool, start: usize, end: usize| {
+            if wanted && start < end {
+                keep(start..end);
+            }
+        };
+        let mut at = piece.start;
         let begin = others.partition_point(|(p, _)| p.end <= piece.start);
         for (other, when) in others[begin..].iter().take_while(|(p, _)| p.start < piece.end) {
-            if (*when, twin) > (round, node) {
-                keep(other.start.max(piece.start)..other.end.min(piece.end));
-            }
+            keep_if(starts_empty, at, other.start);
+            let end = other.end.min(piece.end);
+            keep_if((*when, twin) > (round, node), at.max(other.start), end);
+            at = end;
         }
+        keep_if(starts_empty, at, piece.end);
     }
 }

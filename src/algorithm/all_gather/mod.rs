@@ -1,3 +1,4 @@
 //! All-gather: block of every rank to all ranks.
 
 pub mod complete_broadcast;
+pub mod pairwise_xor;

@@ -1,4 +1,5 @@
 //! All-reduce: the element-wise combination of all vectors, on all ranks.
 
+pub mod direct;
 pub mod histogram;
 pub mod sbt;

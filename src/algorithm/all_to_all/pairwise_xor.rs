@@ -15,7 +15,7 @@
 //!
 //! Example, n = 2, node 1: with 0 (k = 1), with 3 (k = 2), with 2 (k = 3).
 
-use crate::algorithm::{always, no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{always, exchange, no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -29,7 +29,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ordered: false,
     packets: &[],
     symmetrizes: false,
-    ports: &PortModel::ALL,
+    ports: &[PortModel::OneWay, PortModel::OnePort],
     cost: "(N - 1) (m t_c + tau) (one-way: twice)",
     formula,
     exact: always,
@@ -46,12 +46,5 @@ fn formula(shape: &Shape) -> Formula {
 }
 
 fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
-    let one_way = parameters.ports == PortModel::OneWay;
-    route.set_rounds(2 * problem.nodes());
-    for k in 1..problem.nodes() {
-        let peer = node ^ k;
-        let round = |sender: usize| if one_way { 2 * (k - 1) + usize::from(sender > sender ^ k) } else { k - 1 };
-        route.send(round(node), peer, [problem.block_between(node, peer)]);
-        route.receive(round(peer), peer, [problem.block_between(peer, node)]);
-    }
+    exchange::pairwise(problem, parameters, node, route, |from, to| problem.block_between(from, to));
 }

@@ -28,7 +28,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ordered: false,
     packets: &[],
     symmetrizes: false,
-    ports: &[PortModel::OnePort, PortModel::AllPorts],
+    ports: &[PortModel::OnePort],
     cost: "ceil(log2 P) tau",
     formula,
     exact: always,

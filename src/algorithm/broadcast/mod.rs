@@ -1,5 +1,6 @@
 //! Broadcast: the root's vector to all ranks.
 
+pub mod direct;
 pub mod msbt;
 pub mod sbt;
 

@@ -1,4 +1,5 @@
 //! Gather: block of every rank to the root. Every gather is a scatter backwards.
 
+pub mod direct;
 pub mod sbnt;
 pub mod sbt;

@@ -1,3 +1,4 @@
 //! Reduce-scatter: the element-wise combination of all vectors, block i on rank i.
 
 pub mod histogram;
+pub mod pairwise_xor;

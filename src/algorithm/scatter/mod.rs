@@ -1,4 +1,5 @@
 //! Scatter: block i of the root's vector to rank i.
 
+pub mod direct;
 pub mod sbnt;
 pub mod sbt;

@@ -53,7 +53,7 @@ const DEFINITIONS: &[Definition] = &[
     },
     Definition {
         name: "broadcast-complexity",
-        caption: "Time to broadcast M elements in packets of B (Ho & Johnsson 1986, table 3; \"HP, 1 s and r\" corrected)",
+        caption: "Time to broadcast M elements in packets of B, N = 2^n (Ho & Johnsson 1986, table 3; HP, 1 s and r, corrected)",
         largest: MAX_DIMENSION,
         columns: &["algorithm", "ports", "T", "B_opt", "T_min"],
         rows: |_| broadcast_complexity(),

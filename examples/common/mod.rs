@@ -1,0 +1,53 @@
+//! The start-up that all examples share: under `mpirun` the ranks are those of MPI, otherwise they are threads.
+
+use hypercoll::{threads, Hypercube};
+
+/// Runs `program` on every rank.
+///
+/// Started by `mpirun`, every process is a rank. Started by hand, or with `--threads N`, the ranks are N threads (8 if
+/// nothing is said) of this one process, and no MPI is needed. The program is the same.
+pub fn run(program: impl Fn(&Hypercube) + Sync) {
+    env_logger::init(); // RUST_LOG=hypercoll=debug tells what every collective did
+    let asked = threads_asked_for();
+    #[cfg(feature = "mpi")]
+    if asked.is_none() && started_by_mpirun() {
+        return under_mpi(program);
+    }
+    threads::run(asked.unwrap_or(8), program);
+}
+
+/// N of `--threads N`.
+fn threads_asked_for() -> Option<usize> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments[..] {
+        [] => return None,
+        [option, number] if option == "--threads" => {
+            if let Some(number) = number.parse().ok().filter(|&number| number > 0) {
+                return Some(number);
+            }
+        }
+        _ => {}
+    }
+    eprintln!("usage: [mpirun -n N] EXAMPLE [--threads N]");
+    std::process::exit(2);
+}
+
+/// Launchers tell the processes that they start how many they are.
+#[cfg(feature = "mpi")]
+fn started_by_mpirun() -> bool {
+    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"].iter().any(|name| std::env::var_os(name).is_some())
+}
+
+#[cfg(feature = "mpi")]
+fn under_mpi(program: impl Fn(&Hypercube)) {
+    use mpi::traits::Communicator;
+    use std::panic::{catch_unwind, AssertUnwindSafe};
+
+    let universe = mpi::initialize().expect("MPI starts once");
+    let world = universe.world();
+    let cube = Hypercube::new(&world).expect("a duplicate of the communicator");
+    // If an assertion fails on one rank, the others must not wait for it: end them all.
+    if catch_unwind(AssertUnwindSafe(|| program(&cube))).is_err() {
+        world.abort(101);
+    }
+}

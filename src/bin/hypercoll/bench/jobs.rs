@@ -1,0 +1,178 @@
+//! The jobs of an experiment: every collective, size and implementation.
+
+use super::experiment::Experiment;
+use super::ELEMENT;
+use hypercoll::algorithm::{registry, Algorithm, Parameters, PortModel, Shape};
+use hypercoll::collective::{Call, Collective};
+use hypercoll::schedule::Schedule;
+use hypercoll::select::{Machine, Options};
+
+/// Name of MPI's own implementation in tables and files.
+pub const NATIVE: &str = "native";
+/// Name of the library's own choice, which is what a user gets who asks for nothing.
+pub const AUTO: &str = "auto";
+/// Forms are compared on so many ranks at most.
+const COMPARED_RANKS: usize = 32;
+
+/// One line of the tables.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub call: Call,
+    /// Bytes of the vector or of a block.
+    pub bytes: usize,
+    /// [`NATIVE`], [`AUTO`], or an algorithm and its form.
+    pub implementation: String,
+    /// What is asked of the library; `None` for native.
+    pub options: Option<Options>,
+}
+
+impl Job {
+    pub fn is_native(&self) -> bool {
+        self.options.is_none()
+    }
+
+    /// Bytes that bandwidths count: those of the largest buffer that a rank passes, as NVIDIA's nccl-tests do.
+    pub fn bandwidth_bytes(&self) -> usize {
+        largest_buffer(&self.call)
+    }
+}
+
+/// The jobs, by collective, then size, and what was left out.
+pub fn of(experiment: &Experiment, size: usize, machine: &Machine, native: bool) -> (Vec<Job>, Vec<String>) {
+    let (mut jobs, mut left_out) = (Vec::new(), Vec::new());
+    for (collective, sizes) in &experiment.runs {
+        for &bytes in sizes {
+            let mut call = Call::new(*collective, size, bytes / ELEMENT);
+            if *collective == Collective::Permute {
+                // Reversal: with all bits of the address different, it is the longest way on the cube.
+                call.permutation = Some((0..size).rev().collect());
+            }
+            if largest_buffer(&call) > experiment.largest_buffer {
+                left_out.push(format!("{collective} of {}", super::sizes::show_bytes(bytes)));
+                continue;
+            }
+            let mut add = |implementation: String, options| {
+                jobs.push(Job { call: call.clone(), bytes, implementation, options });
+            };
+            if native {
+                add(NATIVE.into(), None);
+            }
+            add(AUTO.into(), Some(Options::default()));
+            // The barrier has a single algorithm and takes no options.
+            for algorithm in registry::of(*collective).filter(|_| *collective != Collective::Barrier) {
+                if experiment.algorithms.is_empty() || experiment.algorithms.iter().any(|name| name == algorithm.name) {
+                    let packet = experiment.packet.map(|packet| packet / ELEMENT);
+                    forms(algorithm, &call, machine, packet).into_iter().for_each(|(n, o)| add(n, Some(o)));
+                }
+            }
+        }
+    }
+    (jobs, left_out)
+}
+
+/// The forms of an algorithm that differ for a call: one port or all ports (there symmetrised, if it can be), whole
+/// messages or packets.
+fn forms(algorithm: &Algorithm, call: &Call, machine: &Machine, packet: Option<usize>) -> Vec<(String, Options)> {
+    let mut forms: Vec<(String, Parameters)> = Vec::new();
+    for (ports, suffix) in [(PortModel::OnePort, ""), (PortModel::AllPorts, " all-ports")] {
+        let symmetrized = algorithm.symmetrizes && ports == PortModel::AllPorts;
+        let mut parameters = Parameters { packet: None, ports, symmetrized };
+        let packets = algorithm.packets.contains(&ports);
+        if packets {
+            // Left open, the library would choose the packet size: whole messages are asked for by one that holds all.
+            parameters.packet = Some(call.space().len().max(1));
+        }
+        forms.push((format!("{}{suffix}", algorithm.name), parameters));
+        if packets {
+            let shape = Shape { n: hypercoll::address::dimension_for(call.size), count: call.count, parameters };
+            let best = (algorithm.best_packet)(&shape, machine.tau, machine.t_c * ELEMENT as f64).round() as usize;
+            let packet = packet.unwrap_or(best.max(1));
+            if packet < call.count {
+                let parameters = Parameters { packet: Some(packet), ..parameters };
+                forms.push((format!("{}{suffix} packets", algorithm.name), parameters));
+            }
+        }
+    }
+    forms.retain(|(_, parameters)| algorithm.accepts(call, parameters).is_ok());
+    // On small cubes, and for whole messages, forms become the same: it would be measured twice.
+    let mut kept: Vec<(String, Parameters, Vec<Schedule>)> = Vec::new();
+    for (name, parameters) in forms {
+        let ranks = 0..call.size.min(COMPARED_RANKS);
+        let schedules: Vec<_> = ranks.map(|rank| algorithm.schedule(call, &parameters, rank)).collect();
+        if kept.iter().all(|(_, _, known)| !known.iter().zip(&schedules).all(|(a, b)| same(a, b))) {
+            kept.push((name, parameters, schedules));
+        }
+    }
+    let options = |parameters: Parameters| Options {
+        algorithm: Some(algorithm.name.into()),
+        packet: parameters.packet,
+        ports: Some(parameters.ports),
+        symmetrized: Some(parameters.symmetrized),
+    };
+    kept.into_iter().map(|(name, parameters, _)| (name, options(parameters))).collect()
+}
+
+/// Whether two schedules make a rank do the same; round numbers are of no account to executors.
+fn same(a: &Schedule, b: &Schedule) -> bool {
+    a.operations().len() == b.operations().len()
+        && a.operations()
+            .iter()
+            .zip(b.operations())
+            .all(|(x, y)| x.kind == y.kind && a.ranges(x) == b.ranges(y) && a.dependencies(x) == b.dependencies(y))
+}
+
+/// Bytes of the largest buffer that some rank passes.
+pub fn largest_buffer(call: &Call) -> usize {
+    // The root has the largest ones; without a root all are alike.
+    call.send_len(call.root).max(call.receive_len(call.root)) * ELEMENT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::experiment;
+
+    fn names(collective: &str, size: usize, sizes: &str) -> Vec<String> {
+        let text = format!("name = 'a'\n[[run]]\ncollectives = ['{collective}']\nsizes = '{sizes}'");
+        let experiment = experiment::parse(&text).unwrap();
+        let (jobs, left_out) = of(&experiment, size, &Machine::shared_memory(), true);
+        assert!(left_out.is_empty());
+        jobs.into_iter().map(|job| job.implementation).collect()
+    }
+
+    #[test]
+    fn every_form_is_there_once() {
+        assert_eq!(names("barrier", 8, "0"), ["native", "auto"]);
+        assert_eq!(names("all-gather", 8, "64")[..2], ["native", "auto"]);
+        assert!(names("all-gather", 8, "64").contains(&"complete_broadcast all-ports".into()));
+        // On two ranks symmetrised is what plain is.
+        assert!(!names("all-gather", 2, "64").contains(&"complete_broadcast all-ports".into()));
+        // One element makes no packets, and a whole message takes the same way on one port as on all.
+        assert_eq!(names("broadcast", 8, "8"), ["native", "auto", "sbt", "msbt"]);
+        let long = names("broadcast", 8, "4MiB");
+        for name in ["sbt", "sbt all-ports packets", "msbt packets", "msbt all-ports packets"] {
+            assert!(long.contains(&name.into()), "{name} is not in {long:?}");
+        }
+    }
+
+    #[test]
+    fn every_algorithm_accepts_what_it_is_asked() {
+        let experiment = experiment::parse(experiment::BUILT_IN[0].1).unwrap();
+        let machine = Machine::shared_memory();
+        for size in [1, 2, 3, 6, 8] {
+            for job in of(&experiment, size, &machine, true).0 {
+                if let Some(options) = &job.options {
+                    hypercoll::select::choose(&job.call, ELEMENT, options, &machine).unwrap();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn buffers_beyond_the_limit_are_left_out() {
+        let text = "name = 'a'\nlargest_buffer = '1KiB'\n[[run]]\ncollectives = ['all-to-all']\nsizes = '128,256'";
+        let (jobs, left_out) = of(&experiment::parse(text).unwrap(), 8, &Machine::shared_memory(), false);
+        assert!(jobs.iter().all(|job| job.bytes == 128));
+        assert_eq!(left_out, ["all-to-all of 256 B"]);
+    }
+}

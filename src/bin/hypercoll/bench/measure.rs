@@ -1,0 +1,165 @@
+//! The measurement itself, the same code on all ranks.
+//!
+//! Every repetition starts with the library's dissemination barrier, for native jobs too: a native barrier may change its
+//! way with the number of ranks, and whoever leaves it last decides what is measured. The time of a repetition is the
+//! largest one of all ranks; ranks learn it after a batch of repetitions, not in between.
+
+use super::arena::{self, Arena};
+use super::budget::{shuffled, split};
+use super::experiment::Experiment;
+use super::jobs::Job;
+use super::progress::Progress;
+use super::Side;
+use crate::Failure;
+use hypercoll::explain::Explanation;
+use std::time::Instant;
+
+/// Repetitions from which a job's cost is estimated.
+const PROBES: usize = 2;
+
+/// What was measured.
+pub struct Measured {
+    /// For each job its samples in seconds.
+    pub samples: Vec<Vec<f64>>,
+    /// For each job what the library says that it did; `None` for native.
+    pub explanations: Vec<Option<Explanation>>,
+    pub passes_done: usize,
+    pub seconds: f64,
+    /// Time of a barrier, in seconds.
+    pub barrier: f64,
+}
+
+/// What the repetitions of a job have taken so far, all overhead included.
+struct Cost {
+    seconds: f64,
+    repetitions: usize,
+}
+
+/// Runs all jobs.
+pub fn measure(side: &Side, experiment: &Experiment, jobs: &[Job], progress: &Progress) -> Result<Measured, Failure> {
+    let start = Instant::now();
+    let mut bench = Bench { side, arena: Arena::new(side.cube.rank(), jobs) };
+    let barrier = bench.barrier_time()?;
+    progress.start("verifying", jobs.len() as f64);
+    let (mut costs, mut explanations, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
+    for job in jobs {
+        let (cost, explanation, failure) = bench.try_out(job)?;
+        costs.push(cost);
+        explanations.push(explanation);
+        wrong.extend(failure);
+        progress.reach(costs.len() as f64);
+    }
+    if !wrong.is_empty() {
+        // Of the others only those speak that have seen something themselves.
+        wrong.retain(|failure| side.cube.rank() == 0 || !failure.is_empty());
+        return Err(Failure::Found(wrong.join("\n")));
+    }
+    // What the ranks found is the same on all of them, so they agree on all that follows, except for the time that has
+    // passed: that comes with the samples of every batch.
+    let mut elapsed = [start.elapsed().as_secs_f64()];
+    side.maximum(&mut elapsed)?;
+    let mut costs: Vec<Cost> = costs.into_iter().map(|seconds| Cost { seconds, repetitions: 1 }).collect();
+    let mut samples = vec![Vec::new(); jobs.len()];
+    let (mut passes_done, mut passes_left) = (0, experiment.passes);
+    progress.start("measuring", experiment.seconds);
+    while passes_left > 0 && (passes_done == 0 || elapsed[0] < experiment.seconds) {
+        // First estimates are poor (memory is touched and connections are made), so every pass has its own plan.
+        let means: Vec<f64> = costs.iter().map(|cost| cost.seconds / cost.repetitions as f64).collect();
+        let wanted: Vec<usize> = samples.iter().map(|s: &Vec<f64>| experiment.repetitions - s.len()).collect();
+        let left = (experiment.seconds - elapsed[0]).max(0.0);
+        let plan = split(&means, &wanted, left, passes_left, experiment.warm_up);
+        for index in shuffled(jobs.len(), experiment.seed, passes_done) {
+            let repetitions = plan.batch[index];
+            // The first pass is made whatever it takes: every job has a result.
+            if repetitions == 0 || passes_done > 0 && elapsed[0] > experiment.seconds {
+                continue;
+            }
+            let begin = Instant::now();
+            let mut batch = bench.batch(&jobs[index], experiment.warm_up, repetitions)?;
+            batch.extend([begin.elapsed().as_secs_f64(), start.elapsed().as_secs_f64()]);
+            side.maximum(&mut batch)?;
+            elapsed[0] = batch.pop().unwrap_or_default();
+            let seconds = batch.pop().unwrap_or_default();
+            if passes_done == 0 {
+                costs[index] = Cost { seconds: 0.0, repetitions: 0 };
+            }
+            costs[index].seconds += seconds;
+            costs[index].repetitions += experiment.warm_up + repetitions;
+            samples[index].append(&mut batch);
+            progress.reach(elapsed[0]);
+        }
+        passes_done += 1;
+        passes_left = plan.passes - 1;
+    }
+    progress.end();
+    Ok(Measured { samples, explanations, passes_done, seconds: elapsed[0], barrier })
+}
+
+/// One rank's part.
+struct Bench<'s> {
+    side: &'s Side<'s>,
+    arena: Arena,
+}
+
+impl Bench<'_> {
+    fn run(&mut self, job: &Job) -> Result<(), Failure> {
+        let (send, receive) = self.arena.buffers(&job.call);
+        match (&job.options, self.side.native) {
+            (Some(options), _) => self.side.sound(arena::run(self.side.cube, &job.call, options, send, receive)),
+            (None, Some(native)) => {
+                native.run(&job.call, send, receive);
+                Ok(())
+            }
+            (None, None) => Err(Failure::Usage("there is no native MPI to run".into())),
+        }
+    }
+
+    /// The times of `wanted` repetitions on this rank, after some that do not count.
+    fn batch(&mut self, job: &Job, warm_up: usize, wanted: usize) -> Result<Vec<f64>, Failure> {
+        let mut times = Vec::with_capacity(wanted + 1);
+        for repetition in 0..warm_up + wanted {
+            self.side.sound(self.side.cube.barrier())?;
+            let start = Instant::now();
+            self.run(job)?;
+            let time = start.elapsed().as_secs_f64();
+            if repetition >= warm_up {
+                times.push(time);
+            }
+        }
+        Ok(times)
+    }
+
+    /// Runs a job for the first time: whether it is right, what it says it did, and what a repetition costs.
+    fn try_out(&mut self, job: &Job) -> Result<(f64, Option<Explanation>, Option<String>), Failure> {
+        self.arena.prepare(&job.call);
+        self.run(job)?;
+        let explanation = self.side.cube.last().filter(|_| !job.is_native());
+        let failure = self.arena.check(&job.call);
+        let start = Instant::now();
+        self.batch(job, 0, PROBES)?;
+        let mut agreed = [start.elapsed().as_secs_f64() / PROBES as f64, f64::from(u8::from(failure.is_some()))];
+        self.side.maximum(&mut agreed)?;
+        let what = || format!("wrong result: {} {}, {} bytes", job.call.collective, job.implementation, job.bytes);
+        let failure = match failure {
+            Some(failure) => Some(format!("{}: {failure}", what())),
+            None if agreed[1] == 0.0 => None,
+            None if self.side.cube.rank() == 0 => Some(format!("{}: on another rank", what())),
+            None => Some(String::new()),
+        };
+        Ok((agreed[0], explanation, failure))
+    }
+
+    /// The median time of a few barriers.
+    fn barrier_time(&mut self) -> Result<f64, Failure> {
+        let mut times = Vec::new();
+        for _ in 0..15 {
+            let start = Instant::now();
+            self.side.sound(self.side.cube.barrier())?;
+            times.push(start.elapsed().as_secs_f64());
+        }
+        times.sort_by(f64::total_cmp);
+        let mut median = [times[times.len() / 2]];
+        self.side.maximum(&mut median)?;
+        Ok(median[0])
+    }
+}

@@ -1,0 +1,336 @@
+//! `hypercoll bench`: every algorithm against MPI's own collectives, side by side.
+
+mod arena;
+mod budget;
+mod environment;
+mod experiment;
+mod jobs;
+mod measure;
+#[cfg(feature = "mpi")]
+mod native;
+#[cfg(not(feature = "mpi"))]
+#[path = "no_native.rs"]
+mod native;
+mod progress;
+mod report;
+pub mod results;
+pub mod sizes;
+mod statistics;
+
+use crate::Failure;
+use experiment::Experiment;
+use hypercoll::collective::Collective;
+use hypercoll::{threads, Hypercube, SystemOperation};
+use jobs::Job;
+use measure::Measured;
+use native::Native;
+use progress::Progress;
+use results::{Environment, Host, Method, Results, Row, RowParameters};
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Bytes of an element.
+const ELEMENT: usize = size_of::<f64>();
+
+/// A barrier that takes longer than this (in seconds) is one of ranks that do not give up their processor.
+const CRAWLING: f64 = 2e-3;
+
+/// Arguments of `hypercoll bench`.
+#[derive(clap::Args, Clone)]
+#[command(after_help = "Under mpirun, for instance:
+  mpirun -n 8 --oversubscribe hypercoll bench
+  mpirun -n 4 hypercoll bench broadcast all-reduce --sizes 8..4MiB --out results.json
+  mpirun -n 4 hypercoll bench broadcast --algorithms msbt --packet 16KiB --repetitions 1000
+Every implementation is timed on the same buffers in the same run, in shuffled order, so that whatever disturbs the machine
+disturbs all of them. See bench/experiments/default.toml for what is run without arguments.")]
+pub struct BenchArgs {
+    /// Only these collectives
+    collectives: Vec<Collective>,
+    /// What to measure: a TOML file, or one of default, quick, latency, bandwidth
+    #[arg(long, value_name = "FILE|NAME")]
+    experiment: Option<String>,
+    /// Bytes of the vector or block: 8,1KiB,4MiB, or MIN..MAX (steps of x4), or MIN..MAX:FACTOR
+    #[arg(long)]
+    sizes: Option<String>,
+    /// Only these algorithms, besides native and auto (the library's own choice)
+    #[arg(long, value_delimiter = ',')]
+    algorithms: Option<Vec<String>>,
+    /// Packet size in bytes for the forms with packets, instead of the best one by formula
+    #[arg(long, value_name = "BYTES", value_parser = sizes::parse_bytes)]
+    packet: Option<usize>,
+    /// Repetitions of each job, at most
+    #[arg(long)]
+    repetitions: Option<usize>,
+    /// Time for everything, in seconds
+    #[arg(long)]
+    seconds: Option<f64>,
+    /// Passes over all jobs, each in a new order
+    #[arg(long)]
+    passes: Option<usize>,
+    /// Repetitions that do not count, before the others of a pass
+    #[arg(long)]
+    warm_up: Option<usize>,
+    /// Seed of the order
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Write the results, every sample included, to this file as JSON
+    #[arg(long, value_name = "FILE.json")]
+    out: Option<PathBuf>,
+    /// Print the results as JSON instead of tables
+    #[arg(long)]
+    json: bool,
+    /// Print what would be measured
+    #[arg(long)]
+    list: bool,
+    /// Ranks as threads of this process instead of under mpirun: ours only, nothing native
+    #[arg(long, value_name = "RANKS")]
+    threads: Option<usize>,
+}
+
+/// One rank's means: the library, and MPI itself where there is one.
+struct Side<'s> {
+    cube: &'s Hypercube,
+    native: Option<&'s Native>,
+}
+
+impl Side<'_> {
+    /// Element by element the largest value of all ranks, by native MPI if there is one: it then does not touch what is
+    /// being measured.
+    fn maximum(&self, values: &mut [f64]) -> Result<(), Failure> {
+        match self.native {
+            Some(native) => {
+                native.maximum(values);
+                Ok(())
+            }
+            None => self.sound(self.cube.all_reduce_in_place(values, SystemOperation::Max)),
+        }
+    }
+
+    /// A failure in the midst of a collective leaves the others waiting: it ends them all.
+    fn sound(&self, outcome: hypercoll::Result<()>) -> Result<(), Failure> {
+        outcome.map_err(|error| {
+            if let Some(native) = self.native {
+                eprintln!("hypercoll: rank {}: {error}", self.cube.rank());
+                native.abort();
+            }
+            Failure::Found(error.to_string())
+        })
+    }
+}
+
+pub fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    match args.threads {
+        None => under_mpi(args, out),
+        Some(ranks) if !(1..=1 << 12).contains(&ranks) => {
+            Err(Failure::Usage(format!("threads: {ranks} ranks; 1 to 4096 are possible")))
+        }
+        Some(ranks) => {
+            let outcomes = threads::run(ranks, |cube| {
+                let mut out = Vec::new();
+                let machine = Library { name: "none (threads of one process)".into(), standard: None };
+                let outcome = on_rank(args, &Side { cube, native: None }, "this process", machine, &mut out);
+                (outcome, out)
+            });
+            let (outcome, text) = outcomes.into_iter().next().unwrap_or((Ok(()), Vec::new()));
+            out.write_all(&text)?;
+            outcome
+        }
+    }
+}
+
+#[cfg(feature = "mpi")]
+fn under_mpi(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    use mpi::traits::Communicator;
+    let universe = mpi::initialize().ok_or_else(|| "MPI is initialised already".to_string())?;
+    let cube = Hypercube::new(&universe.world()).map_err(|error| error.to_string())?;
+    let native = Native::new(universe.world());
+    let host = mpi::environment::processor_name().unwrap_or_else(|_| "unnamed host".into());
+    let library = mpi::environment::library_version().unwrap_or_else(|_| "unknown".into());
+    let (version, subversion) = mpi::environment::version();
+    let library = Library { name: short(&library), standard: Some(format!("{version}.{subversion}")) };
+    debug_assert_eq!(universe.world().size() as usize, cube.size());
+    on_rank(args, &Side { cube: &cube, native: Some(&native) }, &host, library, out).map_err(|failure| {
+        // What all ranks would say alike is said once.
+        match failure {
+            Failure::Usage(_) if cube.rank() > 0 => Failure::Usage(String::new()),
+            failure => failure,
+        }
+    })
+}
+
+#[cfg(not(feature = "mpi"))]
+fn under_mpi(_: &BenchArgs, _: &mut dyn Write) -> Result<(), Failure> {
+    Err(Failure::Usage("this hypercoll was built without MPI; use --threads RANKS".into()))
+}
+
+/// The name and version out of what MPI libraries say of themselves.
+#[cfg_attr(not(feature = "mpi"), allow(dead_code))]
+fn short(library: &str) -> String {
+    let line = library.lines().next().unwrap_or_default();
+    line.split(", package").next().unwrap_or(line).trim_end_matches('\0').trim().to_string()
+}
+
+/// The MPI library.
+struct Library {
+    name: String,
+    standard: Option<String>,
+}
+
+/// All of it, on one rank; rank 0 prints.
+fn on_rank(args: &BenchArgs, side: &Side, host: &str, library: Library, out: &mut dyn Write) -> Result<(), Failure> {
+    let experiment = experiment::of(args)?;
+    let (jobs, left_out) = jobs::of(&experiment, side.cube.size(), side.cube.machine(), side.native.is_some());
+    let first = side.cube.rank() == 0;
+    if args.list {
+        return if first { list(&jobs, out) } else { Ok(()) };
+    }
+    if jobs.is_empty() {
+        return Err(Failure::Usage("largest_buffer: no job is small enough".into()));
+    }
+    // A file that cannot be written is better found out before than after the measurement.
+    let (file, refusal) = match args.out.as_ref().filter(|_| first).map(|path| (path, File::create(path))) {
+        Some((_, Ok(file))) => (Some(file), None),
+        Some((path, Err(error))) => (None, Some(format!("out: cannot write {}: {error}", path.display()))),
+        None => (None, None),
+    };
+    let mut refused = [f64::from(u8::from(refusal.is_some()))];
+    side.maximum(&mut refused)?;
+    if refused[0] > 0.0 {
+        return Err(Failure::Usage(refusal.unwrap_or_default()));
+    }
+    let hosts = environment::hosts(side, host);
+    let measured = measure::measure(side, &experiment, &jobs, &Progress::new(first))?;
+    if !first {
+        return Ok(());
+    }
+    let environment = environment::environment(hosts, library.name, library.standard);
+    let results = collect(experiment, environment, &jobs, left_out, measured);
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string(&results).map_err(|error| error.to_string())?)?;
+    } else {
+        report::header(&results, out)?;
+        report::tables(&results, out)?;
+        report::summary(&results, out)?;
+    }
+    if let Some(mut file) = file {
+        file.write_all(serde_json::to_string(&results).map_err(|error| error.to_string())?.as_bytes())?;
+        file.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+fn list(jobs: &[Job], out: &mut dyn Write) -> Result<(), Failure> {
+    for job in jobs {
+        let packet = job.options.as_ref().and_then(|o| o.packet).filter(|packet| *packet < job.call.count);
+        let packet = packet.map_or(String::new(), |p| format!(" of {}", sizes::show_bytes(p * ELEMENT)));
+        let bytes = sizes::show_bytes(job.bytes);
+        writeln!(out, "{:<15} {bytes:>9}  {}{packet}", job.call.collective, job.implementation)?;
+    }
+    writeln!(out, "{} jobs", jobs.len())?;
+    Ok(())
+}
+
+fn collect(
+    experiment: Experiment,
+    environment: Environment,
+    jobs: &[Job],
+    left_out: Vec<String>,
+    measured: Measured,
+) -> Results {
+    let ranks = jobs.first().map_or(0, |job| job.call.size);
+    let oversubscribed = environment.hosts.iter().any(|host| host.ranks > host.cores);
+    let warnings = warnings(&experiment, &environment, oversubscribed, &measured);
+    let rows = jobs.iter().zip(measured.samples).zip(measured.explanations);
+    let results = rows.filter_map(|((job, samples), explanation)| {
+        let summary = statistics::Summary::of(&samples)?;
+        let bytes = job.bandwidth_bytes();
+        Some(Row {
+            collective: job.call.collective.name().into(),
+            size_bytes: job.bytes,
+            count: job.call.count,
+            element: "f64".into(),
+            implementation: job.implementation.clone(),
+            algorithm: explanation.as_ref().map(|e| e.algorithm.to_string()),
+            source: explanation.as_ref().map(|e| e.source.to_string()),
+            parameters: explanation.as_ref().map(|e| RowParameters {
+                // A packet that holds all is none.
+                packet_bytes: e.parameters.packet.filter(|p| *p < job.call.count).map(|p| p * ELEMENT),
+                ports: e.parameters.ports.name().into(),
+                symmetrized: e.parameters.symmetrized,
+            }),
+            native: job.is_native(),
+            predicted_s: explanation.as_ref().map(|e| e.predicted),
+            median_s: summary.median,
+            ci_low_s: summary.interval.map(|(low, _)| low),
+            ci_high_s: summary.interval.map(|(_, high)| high),
+            min_s: summary.min,
+            max_s: summary.max,
+            algbw: (bytes > 0).then(|| bytes as f64 / summary.median),
+            samples_s: samples,
+        })
+    });
+    Results {
+        environment,
+        ranks,
+        oversubscribed,
+        warnings,
+        results: results.collect(),
+        method: Method {
+            experiment: experiment.name,
+            description:
+                "dissemination barrier of the library before every repetition; time = maximum over ranks; jobs in \
+                          shuffled order in every pass; warm-up discarded; results verified beforehand"
+                    .into(),
+            passes: experiment.passes,
+            passes_done: measured.passes_done,
+            repetitions: experiment.repetitions,
+            warm_up: experiment.warm_up,
+            seconds: experiment.seconds,
+            seconds_taken: measured.seconds,
+            seed: experiment.seed,
+            confidence: statistics::CONFIDENCE,
+            packet_bytes: experiment.packet,
+            left_out,
+        },
+    }
+}
+
+fn warnings(
+    experiment: &Experiment,
+    environment: &Environment,
+    oversubscribed: bool,
+    measured: &Measured,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let over: Vec<&Host> = environment.hosts.iter().filter(|host| host.ranks > host.cores).collect();
+    let open_mpi = environment.mpi_library.contains("Open MPI");
+    if let Some(host) = over.first() {
+        if measured.barrier > CRAWLING || open_mpi && !environment::yields() {
+            warnings.push(format!(
+                "{} ranks share {} cores of {} and seem not to give them up while they wait (a barrier takes {:.0} us): times \
+                 are of little worth; with Open MPI use --oversubscribe or --mca mpi_yield_when_idle 1",
+                host.ranks,
+                host.cores,
+                host.name,
+                measured.barrier * 1e6
+            ));
+        }
+    }
+    if !oversubscribed
+        && open_mpi
+        && environment::yields()
+        && environment.variables.contains_key("OMPI_MCA_mpi_yield_when_idle")
+    {
+        warnings
+            .push("ranks yield their cores although there are enough (mpi_yield_when_idle): latencies suffer".into());
+    }
+    let passes = experiment.passes.min(experiment.repetitions);
+    if measured.passes_done < passes {
+        warnings.push(format!("time was enough for {} of {passes} passes only (see --seconds)", measured.passes_done));
+    }
+    if environment.debug_build {
+        warnings.push("this is a debug build; build with --release to measure".into());
+    }
+    warnings
+}

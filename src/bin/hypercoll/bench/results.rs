@@ -1,0 +1,145 @@
+//! The results file: what `bench` writes and `plot` reads. Times are in seconds, sizes in bytes.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One run of the benchmark.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Results {
+    pub environment: Environment,
+    pub ranks: usize,
+    /// More ranks than cores on some host.
+    pub oversubscribed: bool,
+    #[serde(default)]
+    pub warnings: Vec<String>,
+    pub method: Method,
+    pub results: Vec<Row>,
+}
+
+/// Where and with what it was measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Environment {
+    pub hypercoll: String,
+    /// Of the source tree that the program was built from, as it is now.
+    pub commit: Option<String>,
+    /// UTC, RFC 3339.
+    pub date: String,
+    pub hosts: Vec<Host>,
+    pub cpu: Option<String>,
+    pub kernel: Option<String>,
+    pub mpi_library: String,
+    pub mpi_standard: Option<String>,
+    /// Environment variables that change what MPI or the library does.
+    pub variables: BTreeMap<String, String>,
+    pub command_line: Vec<String>,
+    pub debug_build: bool,
+}
+
+/// A host, its ranks, and the cores that they may use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    pub name: String,
+    pub ranks: usize,
+    pub cores: usize,
+}
+
+/// How it was measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Method {
+    pub experiment: String,
+    pub description: String,
+    pub passes: usize,
+    pub passes_done: usize,
+    pub repetitions: usize,
+    pub warm_up: usize,
+    pub seconds: f64,
+    pub seconds_taken: f64,
+    pub seed: u64,
+    pub confidence: f64,
+    pub packet_bytes: Option<usize>,
+    pub left_out: Vec<String>,
+}
+
+/// An implementation at a size.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    pub collective: String,
+    /// Of the vector, or of one block.
+    pub size_bytes: usize,
+    pub count: usize,
+    pub element: String,
+    pub implementation: String,
+    /// What ran; absent for native.
+    pub algorithm: Option<String>,
+    pub source: Option<String>,
+    pub parameters: Option<RowParameters>,
+    pub native: bool,
+    pub predicted_s: Option<f64>,
+    /// In the order of measurement, each the maximum over the ranks.
+    pub samples_s: Vec<f64>,
+    pub median_s: f64,
+    pub ci_low_s: Option<f64>,
+    pub ci_high_s: Option<f64>,
+    pub min_s: f64,
+    pub max_s: f64,
+    /// Bytes of the largest buffer that a rank passes, by the median.
+    #[serde(rename = "algbw_Bps")]
+    pub algbw: Option<f64>,
+}
+
+/// The parameters of an algorithm.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RowParameters {
+    /// Absent: whole messages.
+    pub packet_bytes: Option<usize>,
+    pub ports: String,
+    pub symmetrized: bool,
+}
+
+impl Results {
+    /// The collectives, in the order of the file.
+    pub fn collectives(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for row in &self.results {
+            if !names.contains(&row.collective.as_str()) {
+                names.push(&row.collective);
+            }
+        }
+        names
+    }
+
+    /// The sizes of a collective with the rows of each.
+    pub fn by_size(&self, collective: &str) -> BTreeMap<usize, Vec<&Row>> {
+        let mut sizes: BTreeMap<usize, Vec<&Row>> = BTreeMap::new();
+        for row in self.results.iter().filter(|row| row.collective == collective) {
+            sizes.entry(row.size_bytes).or_default().push(row);
+        }
+        sizes
+    }
+
+    /// `8 ranks on vm (2 cores, oversubscribed), Open MPI 4.1.4`.
+    pub fn setting(&self) -> String {
+        let hosts = &self.environment.hosts;
+        let place = match &hosts[..] {
+            [host] => format!("{}, {} cores", host.name, host.cores),
+            _ => format!("{} hosts", hosts.len()),
+        };
+        let over = if self.oversubscribed { ", oversubscribed" } else { "" };
+        format!("{} ranks ({place}{over}), {}", self.ranks, self.environment.mpi_library)
+    }
+}
+
+/// The row of MPI's own implementation.
+pub fn native<'r>(rows: &[&'r Row]) -> Option<&'r Row> {
+    rows.iter().copied().find(|row| row.native)
+}
+
+/// The row of the library's own choice.
+pub fn auto<'r>(rows: &[&'r Row]) -> Option<&'r Row> {
+    rows.iter().copied().find(|row| row.implementation == super::jobs::AUTO)
+}
+
+/// The fastest of the library's rows, by the median.
+pub fn best<'r>(rows: &[&'r Row]) -> Option<&'r Row> {
+    rows.iter().copied().filter(|row| !row.native).min_by(|a, b| a.median_s.total_cmp(&b.median_s))
+}

@@ -1,0 +1,320 @@
+//! Executors: what carries schedules out.
+//!
+//! [`Execution`] drives the schedule of one rank by the rule of [`crate::schedule`], over a [`Transport`] that moves
+//! messages: real MPI ([`mpi`]) or threads of one process ([`threads`]). It knows an element only as a size and, for
+//! reductions, a combine function. The [`simulator`] needs neither: it lives in virtual time.
+
+#[cfg(feature = "mpi")]
+pub mod mpi;
+pub mod simulator;
+pub mod threads;
+
+use crate::collective::Buffer;
+use crate::error::{Error, Result};
+use crate::schedule::{BufferRange, Kind, Schedule, Side};
+
+/// The buffers of one call, as bytes.
+pub(crate) struct Buffers<'b> {
+    pub send: &'b [u8],
+    pub receive: &'b mut [u8],
+    pub scratch: &'b mut [u8],
+    /// Bytes of an element.
+    pub element: usize,
+}
+
+impl Buffers<'_> {
+    /// Bytes of some elements.
+    pub fn bytes(&self, ranges: &[BufferRange]) -> usize {
+        ranges.iter().map(|r| r.len).sum::<usize>() * self.element
+    }
+
+    pub fn part(&self, range: &BufferRange) -> &[u8] {
+        let bytes = range.offset * self.element..(range.offset + range.len) * self.element;
+        match range.buffer {
+            Buffer::Send => &self.send[bytes],
+            Buffer::Receive => &self.receive[bytes],
+            Buffer::Scratch => &self.scratch[bytes],
+        }
+    }
+
+    /// A range to write to; empty for the send buffer, which schedules never write.
+    pub fn part_mut(&mut self, range: &BufferRange) -> &mut [u8] {
+        let bytes = range.offset * self.element..(range.offset + range.len) * self.element;
+        match range.buffer {
+            Buffer::Send => &mut [],
+            Buffer::Receive => &mut self.receive[bytes],
+            Buffer::Scratch => &mut self.scratch[bytes],
+        }
+    }
+
+    /// The ranges one after another.
+    pub fn gather(&self, ranges: &[BufferRange], packed: &mut Vec<u8>) {
+        packed.clear();
+        ranges.iter().for_each(|range| packed.extend_from_slice(self.part(range)));
+    }
+
+    /// The opposite of [`Buffers::gather`].
+    pub fn scatter(&mut self, mut packed: &[u8], ranges: &[BufferRange]) {
+        for range in ranges {
+            let part = self.part_mut(range);
+            let (head, tail) = packed.split_at(part.len().min(packed.len()));
+            part[..head.len()].copy_from_slice(head);
+            packed = tail;
+        }
+    }
+
+    /// Two disjoint ranges, the second to be written.
+    fn pair(&mut self, from: &BufferRange, into: &BufferRange) -> (&[u8], &mut [u8]) {
+        let size = self.element;
+        let bytes = |r: &BufferRange| r.offset * size..(r.offset + r.len) * size;
+        let (source, target) = (bytes(from), bytes(into));
+        match (from.buffer, into.buffer) {
+            (Buffer::Send, Buffer::Receive) => (&self.send[source], &mut self.receive[target]),
+            (Buffer::Send, _) => (&self.send[source], &mut self.scratch[target]),
+            (Buffer::Receive, Buffer::Scratch) => (&self.receive[source], &mut self.scratch[target]),
+            (Buffer::Scratch, Buffer::Receive) => (&self.scratch[source], &mut self.receive[target]),
+            (Buffer::Receive, _) => split(self.receive, source, target),
+            (Buffer::Scratch, _) => split(self.scratch, source, target),
+        }
+    }
+}
+
+/// Two disjoint ranges of one buffer.
+fn split(buffer: &mut [u8], from: std::ops::Range<usize>, into: std::ops::Range<usize>) -> (&[u8], &mut [u8]) {
+    if from.start < into.start {
+        let (low, high) = buffer.split_at_mut(into.start);
+        (&low[from], &mut high[..into.len()])
+    } else {
+        let (low, high) = buffer.split_at_mut(from.start);
+        (&high[..from.len()], &mut low[into])
+    }
+}
+
+/// A finished request: its operation and, for a receive, the bytes that came.
+pub(crate) struct Completion {
+    pub operation: u32,
+    pub received: Option<usize>,
+}
+
+/// Moves messages between ranks; those between two ranks match in the order in which they are started.
+///
+/// A range that is handed over for a receive must not be touched, one for a send not written, before the operation is
+/// reported complete: [`Execution`] sees to it.
+pub(crate) trait Transport {
+    fn rank(&self) -> usize;
+    fn size(&self) -> usize;
+
+    /// Starts to send the ranges as one message.
+    fn send(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &Buffers) -> Result<()>;
+
+    /// Starts to receive one message into the ranges.
+    fn receive(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &mut Buffers) -> Result<()>;
+
+    /// Reports what has completed; with `wait` not before there is something to report.
+    fn progress(&mut self, wait: bool, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()>;
+
+    /// Test mode: sends complete only when their receive has started.
+    fn synchronous_sends(&mut self, on: bool);
+}
+
+/// Combines the bytes of elements into others.
+pub(crate) type Combine<'c> = &'c dyn Fn(Side, &[u8], &mut [u8]);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Started,
+    Done,
+}
+
+/// Memory that executions use again and again, so that a repeated call allocates nothing.
+#[derive(Default)]
+pub(crate) struct Workspace {
+    states: Vec<State>,
+    needs: Vec<u32>,
+    candidates: Vec<u32>,
+    done: Vec<Completion>,
+    /// In units of 16 bytes, so that elements of any ordinary type are aligned.
+    scratch: Vec<u128>,
+}
+
+impl Workspace {
+    /// Takes scratch memory of at least `bytes` bytes out; give it back with [`Workspace::put_scratch`].
+    pub fn take_scratch(&mut self, bytes: usize) -> Vec<u128> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let units = bytes.div_ceil(size_of::<u128>());
+        if scratch.len() < units {
+            scratch.resize(units, 0);
+        }
+        scratch
+    }
+
+    pub fn put_scratch(&mut self, scratch: Vec<u128>) {
+        self.scratch = scratch;
+    }
+}
+
+/// One collective under way on one rank. It makes progress when polled.
+pub(crate) struct Execution<'e> {
+    schedule: &'e Schedule,
+    buffers: Buffers<'e>,
+    combine: Option<Combine<'e>>,
+    transport: &'e mut dyn Transport,
+    work: &'e mut Workspace,
+    /// The first operation that is not complete.
+    head: usize,
+    outstanding: usize,
+    failure: Option<Error>,
+}
+
+impl<'e> Execution<'e> {
+    pub fn new(
+        schedule: &'e Schedule,
+        buffers: Buffers<'e>,
+        combine: Option<Combine<'e>>,
+        transport: &'e mut dyn Transport,
+        work: &'e mut Workspace,
+    ) -> Execution<'e> {
+        let operations = schedule.operations();
+        work.states.clear();
+        work.states.resize(operations.len(), State::Waiting);
+        work.needs.clear();
+        work.needs.extend(operations.iter().map(|o| schedule.dependencies(o).len() as u32));
+        work.candidates.clear();
+        work.done.clear();
+        Execution { schedule, buffers, combine, transport, work, head: 0, outstanding: 0, failure: None }
+    }
+
+    /// Starts, and runs to the end.
+    ///
+    /// # Errors
+    /// What the transport reports, and messages of the wrong length. After such a failure the rank still sends and
+    /// receives all that its schedule says, but sends empty messages, so that the others learn of it and nobody waits
+    /// for ever.
+    pub fn run(mut self) -> Result<()> {
+        let limit = self.schedule.window.min(self.work.states.len());
+        // Receives first: a message that finds its receive posted needs no copy into MPI's buffers.
+        for receives in [true, false] {
+            for index in 0..limit {
+                if receives == matches!(self.schedule.operations()[index].kind, Kind::Receive { .. }) {
+                    self.try_start(index as u32)?;
+                    self.settle()?;
+                }
+            }
+        }
+        while self.head < self.work.states.len() {
+            self.poll(true)?;
+        }
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Takes in what has completed and starts what may start.
+    fn poll(&mut self, wait: bool) -> Result<()> {
+        let mut done = std::mem::take(&mut self.work.done);
+        self.transport.progress(wait, &mut self.buffers, &mut done)?;
+        for completion in done.drain(..) {
+            self.outstanding -= 1;
+            self.inspect(&completion);
+            self.complete(completion.operation);
+            self.settle()?;
+        }
+        self.work.done = done;
+        Ok(())
+    }
+
+    /// Notes a message of the wrong length.
+    fn inspect(&mut self, completion: &Completion) {
+        let operation = &self.schedule.operations()[completion.operation as usize];
+        let (Some(got), Kind::Receive { peer }) = (completion.received, operation.kind) else { return };
+        let expected = self.buffers.bytes(self.schedule.ranges(operation));
+        if got != expected && self.failure.is_none() {
+            let rest_failed = got == 0;
+            self.failure = Some(if rest_failed {
+                Error::PeerFailed { peer }
+            } else {
+                Error::CountsDiffer { peer, got, expected }
+            });
+        }
+    }
+
+    /// Starts all candidates, and those that thereby become ones.
+    fn settle(&mut self) -> Result<()> {
+        while let Some(index) = self.work.candidates.pop() {
+            self.try_start(index)?;
+        }
+        Ok(())
+    }
+
+    /// Starts an operation if the rule allows it.
+    fn try_start(&mut self, index: u32) -> Result<()> {
+        let at = index as usize;
+        let operation = &self.schedule.operations()[at];
+        let before = self.schedule.channel_predecessor(operation);
+        if self.work.states[at] != State::Waiting
+            || self.work.needs[at] > 0
+            || at >= self.head + self.schedule.window
+            || before.is_some_and(|before| self.work.states[before as usize] == State::Waiting)
+        {
+            return Ok(());
+        }
+        self.work.states[at] = State::Started;
+        self.work.candidates.extend(self.schedule.channel_successor(operation));
+        let ranges = self.schedule.ranges(operation);
+        match operation.kind {
+            Kind::Send { peer } => {
+                let ranges = if self.failure.is_some() { &[] } else { ranges };
+                self.transport.send(index, peer, ranges, &self.buffers)?;
+                self.outstanding += 1;
+            }
+            Kind::Receive { peer } => {
+                self.transport.receive(index, peer, ranges, &mut self.buffers)?;
+                self.outstanding += 1;
+            }
+            Kind::Copy => {
+                let (from, into) = self.buffers.pair(&ranges[0], &ranges[1]);
+                into.copy_from_slice(from);
+                self.complete(index);
+            }
+            Kind::Combine { side } => {
+                let (from, into) = self.buffers.pair(&ranges[0], &ranges[1]);
+                if let Some(combine) = self.combine {
+                    combine(side, from, into);
+                }
+                self.complete(index);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that an operation is complete; what waits for it becomes a candidate.
+    fn complete(&mut self, index: u32) {
+        self.work.states[index as usize] = State::Done;
+        for &next in self.schedule.successors(&self.schedule.operations()[index as usize]) {
+            self.work.needs[next as usize] -= 1;
+            if self.work.needs[next as usize] == 0 {
+                self.work.candidates.push(next);
+            }
+        }
+        let len = self.work.states.len();
+        while self.head < len && self.work.states[self.head] == State::Done {
+            let admitted = self.head + self.schedule.window;
+            if admitted < len {
+                self.work.candidates.push(admitted as u32);
+            }
+            self.head += 1;
+        }
+    }
+}
+
+impl Drop for Execution<'_> {
+    /// Requests under way use the buffers: they end before the buffers go back to their owner.
+    fn drop(&mut self) {
+        let mut done = Vec::new();
+        while self.outstanding > 0 {
+            if self.transport.progress(true, &mut self.buffers, &mut done).is_err() {
+                return;
+            }
+            self.outstanding -= done.drain(..).len();
+        }
+    }
+}

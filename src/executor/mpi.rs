@@ -1,0 +1,339 @@
+//! The MPI executor's transport: nonblocking point-to-point calls on a duplicate of the user's communicator.
+//!
+//! This is the one module over `mpi::ffi`, and the only one with `unsafe` code. All calls use the `PMPI_` names, so that
+//! the library can live inside an interposer that exports the `MPI_` ones.
+//!
+//! A message of one range is sent from and received into the user's buffer; one of several ranges is packed. Messages of
+//! more bytes than MPI can count are split.
+
+use super::{Buffers, Completion, Transport};
+use crate::error::{Error, Result};
+use crate::operation::SystemOperation;
+use crate::schedule::BufferRange;
+use mpi::ffi;
+use mpi::traits::{AsRaw, Communicator};
+use std::ffi::{c_char, c_int, c_void};
+use std::time::{Duration, Instant};
+
+/// Bytes of one MPI message at most: MPI counts in `int`.
+const LARGEST_MESSAGE: usize = 1 << 30;
+/// All messages carry this tag: the communicator is ours, and messages between two ranks match in order.
+const TAG: c_int = 0;
+/// After so long without any progress a rank says for whom it waits.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A duplicate of the user's communicator, and the requests under way on it.
+pub(crate) struct MpiTransport {
+    comm: ffi::MPI_Comm,
+    rank: usize,
+    size: usize,
+    synchronous: bool,
+    /// Limit on a wait without progress, from `HYPERCOLL_TIMEOUT` (seconds).
+    timeout: Option<Duration>,
+    requests: Vec<ffi::MPI_Request>,
+    /// For each request, in the same order, the index of its message.
+    owners: Vec<usize>,
+    messages: Vec<Message>,
+    unused: Vec<usize>,
+    indices: Vec<c_int>,
+    statuses: Vec<ffi::MPI_Status>,
+    /// Whether the statuses of the last test say which requests failed.
+    failed: bool,
+}
+
+/// A message under way.
+#[derive(Default)]
+struct Message {
+    operation: u32,
+    peer: usize,
+    receives: bool,
+    /// Where the parts of a packed message go, and the packed message itself; its memory is used again.
+    ranges: Vec<BufferRange>,
+    packed: Vec<u8>,
+    /// MPI messages still under way, and bytes received.
+    left: usize,
+    received: usize,
+}
+
+/// Turns a return code of MPI into a `Result`.
+fn accept(call: &'static str, code: c_int) -> Result<()> {
+    if code == ffi::MPI_SUCCESS as c_int {
+        return Ok(());
+    }
+    let mut text = vec![0u8; ffi::MPI_MAX_ERROR_STRING as usize + 1];
+    let mut len: c_int = 0;
+    // SAFETY: `text` holds the MPI_MAX_ERROR_STRING bytes that MPI may write, `len` is a valid out parameter.
+    let known = unsafe { ffi::PMPI_Error_string(code, text.as_mut_ptr().cast::<c_char>(), &mut len) };
+    let message = if known == ffi::MPI_SUCCESS as c_int {
+        String::from_utf8_lossy(&text[..(len.max(0) as usize).min(text.len())]).into_owned()
+    } else {
+        format!("error code {code}")
+    };
+    Err(Error::Mpi { call, message })
+}
+
+impl MpiTransport {
+    /// Duplicates a communicator (all its ranks must do so together) and has errors returned instead of aborting.
+    pub fn duplicate(parent: &impl Communicator) -> Result<MpiTransport> {
+        // SAFETY: a constant handle of MPI, initialised by the rsmpi support library.
+        let mut comm = unsafe { ffi::RSMPI_COMM_NULL };
+        let (mut rank, mut size): (c_int, c_int) = (0, 0);
+        // SAFETY: `parent` is a live communicator, the others are valid out parameters.
+        unsafe {
+            accept("MPI_Comm_dup", ffi::PMPI_Comm_dup(parent.as_raw(), &mut comm))?;
+            accept("MPI_Comm_set_errhandler", ffi::PMPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN))?;
+            accept("MPI_Comm_rank", ffi::PMPI_Comm_rank(comm, &mut rank))?;
+            accept("MPI_Comm_size", ffi::PMPI_Comm_size(comm, &mut size))?;
+        }
+        let seconds = std::env::var("HYPERCOLL_TIMEOUT").ok().and_then(|s| s.parse().ok());
+        Ok(MpiTransport {
+            comm,
+            rank: rank as usize,
+            size: size as usize,
+            synchronous: std::env::var("HYPERCOLL_SYNCHRONOUS_SENDS").is_ok_and(|v| v == "1"),
+            timeout: seconds.map(Duration::from_secs),
+            requests: Vec::new(),
+            owners: Vec::new(),
+            messages: Vec::new(),
+            unused: Vec::new(),
+            indices: Vec::new(),
+            statuses: Vec::new(),
+            failed: false,
+        })
+    }
+
+    /// A place for a new message.
+    fn open(&mut self, operation: u32, peer: usize, receives: bool, parts: usize) -> usize {
+        let at = self.unused.pop().unwrap_or_else(|| {
+            self.messages.push(Message::default());
+            self.messages.len() - 1
+        });
+        let message = &mut self.messages[at];
+        (message.operation, message.peer, message.receives) = (operation, peer, receives);
+        (message.left, message.received) = (parts, 0);
+        message.ranges.clear();
+        at
+    }
+
+    /// Starts the MPI messages that carry `bytes` bytes from or to `start`.
+    ///
+    /// # Safety
+    /// `start` must be valid for `bytes` bytes, for writing if the message `receives`, until the requests are complete.
+    unsafe fn post(&mut self, owner: usize, start: *mut u8, bytes: usize) -> Result<()> {
+        let (peer, receives) = (self.messages[owner].peer as c_int, self.messages[owner].receives);
+        let mut offset = 0;
+        loop {
+            let len = (bytes - offset).min(LARGEST_MESSAGE);
+            let mut request = ffi::RSMPI_REQUEST_NULL;
+            let at = start.add(offset).cast::<c_void>();
+            let (count, kind) = (len as c_int, ffi::RSMPI_UINT8_T);
+            if receives {
+                let code = ffi::PMPI_Irecv(at, count, kind, peer, TAG, self.comm, &mut request);
+                accept("MPI_Irecv", code)?;
+            } else if self.synchronous {
+                let code = ffi::PMPI_Issend(at, count, kind, peer, TAG, self.comm, &mut request);
+                accept("MPI_Issend", code)?;
+            } else {
+                let code = ffi::PMPI_Isend(at, count, kind, peer, TAG, self.comm, &mut request);
+                accept("MPI_Isend", code)?;
+            }
+            self.requests.push(request);
+            self.owners.push(owner);
+            offset += len;
+            if offset == bytes {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Tests all requests once; the number that have completed.
+    fn test(&mut self) -> Result<usize> {
+        let count = self.requests.len();
+        if self.indices.len() < count {
+            self.indices.resize(count, 0);
+            // SAFETY: MPI_Status is plain data that MPI fills in; all-zero is a valid value of its fields.
+            self.statuses.resize(count, unsafe { std::mem::zeroed() });
+        }
+        let mut completed: c_int = 0;
+        // SAFETY: `requests`, `indices` and `statuses` hold at least `count` elements.
+        let code = unsafe {
+            ffi::PMPI_Testsome(
+                count as c_int,
+                self.requests.as_mut_ptr(),
+                &mut completed,
+                self.indices.as_mut_ptr(),
+                self.statuses.as_mut_ptr(),
+            )
+        };
+        // Errors of single requests (a message too long for its receive) are in the statuses.
+        self.failed = code == ffi::MPI_ERR_IN_STATUS as c_int;
+        if !self.failed {
+            accept("MPI_Testsome", code)?;
+        }
+        Ok(completed.max(0) as usize)
+    }
+
+    /// Says for whom this rank has been waiting, and ends the job if the user set a limit.
+    fn complain(&self, waited: Duration) {
+        let mut peers: Vec<usize> = self.owners.iter().map(|&o| self.messages[o].peer).collect();
+        peers.sort_unstable();
+        peers.dedup();
+        let (rank, seconds) = (self.rank, waited.as_secs());
+        log::warn!("rank {rank}: no progress for {seconds} s in a collective; waiting for ranks {peers:?}");
+        if self.timeout.is_some_and(|limit| waited >= limit) {
+            let error = Error::Timeout { seconds, waiting_for: peers };
+            eprintln!("hypercoll: rank {rank}: {error}");
+            // SAFETY: aborting is always allowed; requests under way make any other way out unsound.
+            unsafe { ffi::PMPI_Abort(self.comm, 1) };
+        }
+    }
+
+    /// Bytes that a status reports; for a message that was too long, one more than fit.
+    fn received(&self, status: &ffi::MPI_Status, failed: bool) -> usize {
+        let mut count: c_int = 0;
+        // SAFETY: `status` was filled in by MPI, `count` is a valid out parameter.
+        unsafe { ffi::PMPI_Get_count(status, ffi::RSMPI_UINT8_T, &mut count) };
+        count.max(0) as usize + usize::from(failed)
+    }
+}
+
+impl Transport for MpiTransport {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn send(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &Buffers) -> Result<()> {
+        let bytes = buffers.bytes(ranges);
+        let owner = self.open(operation, peer, false, bytes.div_ceil(LARGEST_MESSAGE).max(1));
+        let start = match ranges {
+            [] => std::ptr::NonNull::<u8>::dangling().as_ptr(),
+            [range] => buffers.part(range).as_ptr().cast_mut(),
+            _ => {
+                buffers.gather(ranges, &mut self.messages[owner].packed);
+                self.messages[owner].packed.as_mut_ptr()
+            }
+        };
+        // SAFETY: `start` is valid for `bytes` bytes: it is the range itself, which the execution neither moves nor writes
+        // before this operation is reported complete, or the packed copy, which lives in `messages` and stays as it is as
+        // long as the message is under way. MPI only reads it.
+        unsafe { self.post(owner, start, bytes) }
+    }
+
+    fn receive(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &mut Buffers) -> Result<()> {
+        let bytes = buffers.bytes(ranges);
+        let owner = self.open(operation, peer, true, bytes.div_ceil(LARGEST_MESSAGE).max(1));
+        let start = match ranges {
+            [] => std::ptr::NonNull::<u8>::dangling().as_ptr(),
+            [range] => buffers.part_mut(range).as_mut_ptr(),
+            _ => {
+                let message = &mut self.messages[owner];
+                message.ranges.extend_from_slice(ranges);
+                message.packed.resize(bytes, 0);
+                message.packed.as_mut_ptr()
+            }
+        };
+        // SAFETY: as in `send`; the execution does not touch the range before the operation is reported complete.
+        unsafe { self.post(owner, start, bytes) }
+    }
+
+    fn progress(&mut self, wait: bool, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
+        if self.requests.is_empty() {
+            return Ok(());
+        }
+        let mut completed = self.test()?;
+        let mut since: Option<(Instant, Duration)> = None;
+        let mut spins = 0u32;
+        while wait && completed == 0 {
+            // Every test makes MPI's own progress once and yields the core if MPI was told to.
+            completed = self.test()?;
+            spins += 1;
+            if spins % 4096 == 0 {
+                let (start, next) =
+                    *since.get_or_insert((Instant::now(), self.timeout.unwrap_or(PATIENCE).min(PATIENCE)));
+                let waited = start.elapsed();
+                if waited >= next {
+                    self.complain(waited);
+                    since = Some((start, waited + PATIENCE));
+                }
+            }
+        }
+        for at in 0..completed {
+            let index = self.indices[at] as usize;
+            let owner = self.owners[index];
+            let status = &self.statuses[at];
+            if self.messages[owner].receives {
+                let failed = self.failed && status.MPI_ERROR == ffi::MPI_ERR_TRUNCATE as c_int;
+                let received = self.received(status, failed);
+                self.messages[owner].received += received;
+            }
+            let message = &mut self.messages[owner];
+            message.left -= 1;
+            if message.left == 0 {
+                if message.receives && !message.ranges.is_empty() {
+                    let arrived = message.received.min(message.packed.len());
+                    buffers.scatter(&message.packed[..arrived], &message.ranges);
+                }
+                let received = message.receives.then_some(message.received);
+                done.push(Completion { operation: message.operation, received });
+                self.unused.push(owner);
+            }
+        }
+        // Completed requests have become null: close the gaps.
+        let (mut kept, mut next) = (0, 0);
+        self.indices[..completed].sort_unstable();
+        for index in 0..self.requests.len() {
+            if next < completed && self.indices[next] as usize == index {
+                next += 1;
+            } else {
+                self.requests[kept] = self.requests[index];
+                self.owners[kept] = self.owners[index];
+                kept += 1;
+            }
+        }
+        self.requests.truncate(kept);
+        self.owners.truncate(kept);
+        Ok(())
+    }
+
+    fn synchronous_sends(&mut self, on: bool) {
+        self.synchronous = on;
+    }
+}
+
+impl Drop for MpiTransport {
+    fn drop(&mut self) {
+        let mut finalized: c_int = 0;
+        // SAFETY: MPI_Finalized may be called at any time; the communicator is ours and is freed once, before MPI ends.
+        unsafe {
+            ffi::PMPI_Finalized(&mut finalized);
+            if finalized == 0 {
+                ffi::PMPI_Comm_free(&mut self.comm);
+            }
+        }
+    }
+}
+
+/// The operation that an rsmpi handle stands for, so that `mpi::collective::SystemOperation` can be passed as it is.
+pub(crate) fn system_operation(operation: &mpi::collective::SystemOperation) -> Option<SystemOperation> {
+    let raw = operation.as_raw();
+    // SAFETY: constant handles of MPI, initialised by the rsmpi support library.
+    let known = unsafe {
+        [
+            (ffi::RSMPI_SUM, SystemOperation::Sum),
+            (ffi::RSMPI_PROD, SystemOperation::Product),
+            (ffi::RSMPI_MAX, SystemOperation::Max),
+            (ffi::RSMPI_MIN, SystemOperation::Min),
+            (ffi::RSMPI_LAND, SystemOperation::LogicalAnd),
+            (ffi::RSMPI_LOR, SystemOperation::LogicalOr),
+            (ffi::RSMPI_LXOR, SystemOperation::LogicalXor),
+            (ffi::RSMPI_BAND, SystemOperation::BitwiseAnd),
+            (ffi::RSMPI_BOR, SystemOperation::BitwiseOr),
+            (ffi::RSMPI_BXOR, SystemOperation::BitwiseXor),
+        ]
+    };
+    known.into_iter().find(|(handle, _)| *handle == raw).map(|(_, operation)| operation)
+}

@@ -1,0 +1,263 @@
+//! The simulator: schedules in virtual time.
+//!
+//! Every message takes a start-up tau (for each internal packet, if the machine has a largest one) and t_c an element. It
+//! starts when its send and its receive may start by the rule of [`crate::schedule`] and the ports of both ranks are free;
+//! ports serve messages in program order. There is no barrier between rounds: a rank is as early as its data and ports
+//! allow. Copies and combinations take no time, as in the papers.
+
+use crate::schedule::{legal, Kind, PortModel, Schedule, Violation};
+use std::collections::{HashMap, VecDeque};
+
+/// A machine in virtual time. Units are the user's: any unit of time, per message and per element.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Machine {
+    /// Start-up time of a packet.
+    pub tau: f64,
+    /// Transfer time of an element.
+    pub t_c: f64,
+    /// What a node does at once.
+    pub ports: PortModel,
+    /// Largest internal packet in elements, if the machine has one: a longer message pays a start-up for each.
+    pub max_packet: Option<usize>,
+}
+
+impl Machine {
+    fn duration(&self, elements: usize) -> f64 {
+        let packets = self.max_packet.map_or(1, |packet| elements.div_ceil(packet.max(1)).max(1));
+        packets as f64 * self.tau + elements as f64 * self.t_c
+    }
+}
+
+/// When each rank was done, and each operation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Timeline {
+    /// The time at which the last rank was done.
+    pub time: f64,
+    /// By rank and operation: start and end.
+    pub operations: Vec<Vec<(f64, f64)>>,
+}
+
+/// Runs the schedules of all ranks in virtual time.
+///
+/// # Errors
+/// The violations, if a schedule does more in a round than the ports of the machine allow or never comes to its end.
+pub fn simulate(schedules: &[Schedule], machine: &Machine) -> Result<Timeline, Vec<Violation>> {
+    let illegal = legal(schedules, machine.ports);
+    if !illegal.is_empty() {
+        return Err(illegal);
+    }
+    let mut simulation = Simulation::new(schedules, machine);
+    simulation.run();
+    let stuck: Vec<_> =
+        simulation.ranks.iter().enumerate().filter(|(_, r)| r.head < r.times.len()).map(|(i, r)| (i, r.head)).collect();
+    if !stuck.is_empty() {
+        return Err(vec![Violation::Deadlock(stuck)]);
+    }
+    let operations: Vec<Vec<(f64, f64)>> =
+        simulation.ranks.into_iter().map(|r| r.times.into_iter().flatten().collect()).collect();
+    let time = operations.iter().flatten().map(|t| t.1).fold(0.0, f64::max);
+    Ok(Timeline { time, operations })
+}
+
+struct Rank<'s> {
+    schedule: &'s Schedule,
+    /// Start and end of the operations that have been given a time.
+    times: Vec<Option<(f64, f64)>>,
+    head: usize,
+    /// `done[i]`: when the operations before i are all complete.
+    done: Vec<f64>,
+    /// The partner of each message: the index of the operation on the peer.
+    partner: Vec<usize>,
+    /// The operation before each message on the same port resource.
+    before: Vec<Option<usize>>,
+}
+
+struct Simulation<'s> {
+    ranks: Vec<Rank<'s>>,
+    machine: &'s Machine,
+}
+
+impl<'s> Simulation<'s> {
+    fn new(schedules: &'s [Schedule], machine: &'s Machine) -> Simulation<'s> {
+        let mut ends: HashMap<(usize, usize, bool), Vec<usize>> = HashMap::new();
+        let mut ordinals: Vec<Vec<usize>> = Vec::new();
+        for schedule in schedules {
+            let mut own = Vec::new();
+            for (index, operation) in schedule.operations().iter().enumerate() {
+                let key = match operation.kind {
+                    Kind::Send { peer } => (schedule.rank, peer, true),
+                    Kind::Receive { peer } => (peer, schedule.rank, false),
+                    Kind::Copy | Kind::Combine { .. } => {
+                        own.push(0);
+                        continue;
+                    }
+                };
+                let list = ends.entry(key).or_default();
+                own.push(list.len());
+                list.push(index);
+            }
+            ordinals.push(own);
+        }
+        let ranks = schedules.iter().map(|schedule| {
+            let mut partner = Vec::new();
+            let mut before = Vec::new();
+            let mut last: HashMap<(bool, Option<usize>), usize> = HashMap::new();
+            for (index, operation) in schedule.operations().iter().enumerate() {
+                let (sends, peer) = match operation.kind {
+                    Kind::Send { peer } => (true, peer),
+                    Kind::Receive { peer } => (false, peer),
+                    Kind::Copy | Kind::Combine { .. } => {
+                        partner.push(usize::MAX);
+                        before.push(None);
+                        continue;
+                    }
+                };
+                let other = if sends { (schedule.rank, peer, false) } else { (peer, schedule.rank, true) };
+                let ordinal = ordinals[schedule.rank][index];
+                partner.push(ends.get(&other).and_then(|list| list.get(ordinal)).copied().unwrap_or(usize::MAX));
+                let resource = match machine.ports {
+                    PortModel::OneWay => (true, None),
+                    PortModel::OnePort => (sends, None),
+                    PortModel::AllPorts => (sends, Some(peer)),
+                };
+                before.push(last.insert(resource, index));
+            }
+            let len = schedule.operations().len();
+            Rank { schedule, times: vec![None; len], head: 0, done: vec![0.0; len + 1], partner, before }
+        });
+        Simulation { ranks: ranks.collect(), machine }
+    }
+
+    fn run(&mut self) {
+        let mut awake: VecDeque<usize> = (0..self.ranks.len()).collect();
+        while let Some(rank) = awake.pop_front() {
+            while let Some((index, peer)) = self.next(rank) {
+                awake.extend(peer);
+                self.settle(rank, index, peer);
+            }
+        }
+    }
+
+    /// An operation of a rank whose time can be told, with its peer if it is a message.
+    fn next(&self, at: usize) -> Option<(usize, Option<usize>)> {
+        let rank = &self.ranks[at];
+        let end = rank.times.len().min(rank.head + rank.schedule.window);
+        (rank.head..end).filter(|&index| rank.times[index].is_none()).find_map(|index| {
+            rank.ready(index)?;
+            match rank.schedule.operations()[index].kind {
+                Kind::Copy | Kind::Combine { .. } => Some((index, None)),
+                Kind::Send { peer } | Kind::Receive { peer } => {
+                    let other = self.ranks.get(peer)?;
+                    let partner = rank.partner[index];
+                    let known = partner < other.times.len().min(other.head + other.schedule.window);
+                    (known && other.ready(partner).is_some()).then_some((index, Some(peer)))
+                }
+            }
+        })
+    }
+
+    /// Gives an operation, and its partner, their time.
+    fn settle(&mut self, at: usize, index: usize, peer: Option<usize>) {
+        let rank = &self.ranks[at];
+        let mut start = rank.ready(index).unwrap_or(0.0);
+        let mut end = start;
+        if let Some(peer) = peer {
+            let partner = rank.partner[index];
+            start = start.max(self.ranks[peer].ready(partner).unwrap_or(0.0));
+            end = start + self.machine.duration(rank.schedule.len(&rank.schedule.operations()[index]));
+            self.ranks[peer].set(partner, start, end);
+        }
+        self.ranks[at].set(index, start, end);
+    }
+}
+
+impl Rank<'_> {
+    /// The earliest start of an operation, if all that it waits for has its time.
+    fn ready(&self, index: usize) -> Option<f64> {
+        let operation = &self.schedule.operations()[index];
+        let mut time: f64 =
+            if index >= self.schedule.window { self.done[index + 1 - self.schedule.window] } else { 0.0 };
+        for &need in self.schedule.dependencies(operation) {
+            time = time.max(self.times[need as usize]?.1);
+        }
+        if let Some(before) = self.schedule.channel_predecessor(operation) {
+            time = time.max(self.times[before as usize]?.0);
+        }
+        if let Some(before) = self.before[index] {
+            time = time.max(self.times[before]?.1);
+        }
+        Some(time)
+    }
+
+    fn set(&mut self, index: usize, start: f64, end: f64) {
+        self.times[index] = Some((start, end));
+        while let Some(Some((_, end))) = self.times.get(self.head) {
+            self.done[self.head + 1] = self.done[self.head].max(*end);
+            self.head += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::{registry::ALGORITHMS, verify::schedules, Parameters, Shape};
+    use crate::collective::{Call, Collective};
+
+    /// Without barriers no rank is later than round by round; where nothing is rounded the papers' algorithms have no slack,
+    /// so the time is the formula's. (The permutation is one that moves every part twice.)
+    #[test]
+    fn times_are_the_formulas() {
+        let mut equal = 0;
+        for algorithm in ALGORITHMS {
+            for n in 1..=5u32 {
+                for ports in PortModel::ALL {
+                    for (packet, symmetrized) in [(None, false), (None, true), (Some(96), false)] {
+                        let count = 96 * 60;
+                        let mut call = Call::new(algorithm.collective, 1 << n, count);
+                        if call.collective == Collective::Permute {
+                            call.permutation = Some((0..1 << n).rev().collect());
+                        }
+                        let parameters = Parameters { packet, ports, symmetrized };
+                        if algorithm.accepts(&call, &parameters).is_err() {
+                            continue;
+                        }
+                        let (tau, t_c) = (1000.0, 1.0);
+                        let machine = Machine { tau, t_c, ports, max_packet: None };
+                        let time = simulate(&schedules(algorithm, &call, &parameters), &machine).unwrap().time;
+                        let formula = (algorithm.formula)(&Shape { n, count, parameters }).time(tau, t_c);
+                        let case = format!("{algorithm:?} n = {n} {parameters:?}: {time} for {formula}");
+                        assert!(time <= formula * (1.0 + 1e-9), "{case}");
+                        // One port, a subtree of the SBnT need not wait for the longest message of the round before.
+                        if algorithm.source != "HJ88 SBnT" || ports == PortModel::AllPorts {
+                            assert!(time >= formula * (1.0 - 1e-9), "{case}");
+                            equal += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(equal > 100);
+    }
+
+    #[test]
+    fn internal_packets_each_pay_a_start_up() {
+        let call = Call::new(Collective::Broadcast, 2, 10);
+        let parameters = Parameters::new(PortModel::OnePort);
+        let schedules = schedules(&ALGORITHMS[0], &call, &parameters);
+        let machine = Machine { tau: 5.0, t_c: 1.0, ports: PortModel::OnePort, max_packet: Some(4) };
+        assert_eq!(simulate(&schedules, &machine).unwrap().time, 3.0 * 5.0 + 10.0);
+    }
+
+    #[test]
+    fn more_than_the_ports_allow_is_refused() {
+        let call = Call::new(Collective::AllGather, 8, 12);
+        let schedules = schedules(
+            crate::algorithm::registry::find(Collective::AllGather, "complete_broadcast").unwrap(),
+            &call,
+            &Parameters::new(PortModel::AllPorts),
+        );
+        let machine = Machine { tau: 1.0, t_c: 1.0, ports: PortModel::OnePort, max_packet: None };
+        assert!(matches!(simulate(&schedules, &machine).unwrap_err()[0], Violation::Ports { .. }));
+    }
+}

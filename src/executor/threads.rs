@@ -1,0 +1,166 @@
+//! The threads executor: ranks are threads of one process. The same public API as over MPI, so a user's code and its
+//! tests run without any MPI.
+//!
+//! Messages are copied once into a mailbox and once out of it; sends never wait.
+
+use super::{Buffers, Completion, Transport};
+use crate::error::{Error, Result};
+use crate::schedule::BufferRange;
+use crate::Hypercube;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often a waiting rank looks whether another one has gone.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Runs `code` on `ranks` threads, each with the [`Hypercube`] of its rank, and returns their results by rank.
+///
+/// # Panics
+/// If `ranks` is 0 or more than 65,536, or if the code panics on some rank; the others' calls then end with an error
+/// instead of waiting for ever.
+///
+/// # Examples
+/// ```
+/// let sums = hypercoll::threads::run(6, |cube| {
+///     let mine = [cube.rank() as u64];
+///     let mut sum = [0];
+///     cube.all_reduce_into(&mine, &mut sum, hypercoll::SystemOperation::sum()).unwrap();
+///     sum[0]
+/// });
+/// assert_eq!(sums, [15; 6]);
+/// ```
+pub fn run<R: Send>(ranks: usize, code: impl Fn(&Hypercube) -> R + Sync) -> Vec<R> {
+    assert!((1..=1 << 16).contains(&ranks), "threads::run: {ranks} ranks; 1 to 65,536 are possible");
+    let shared = Arc::new(Shared {
+        mailboxes: (0..ranks).map(|_| Mailbox::default()).collect(),
+        failed: AtomicBool::new(false),
+    });
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..ranks)
+            .map(|rank| {
+                let (shared, code) = (Arc::clone(&shared), &code);
+                scope.spawn(move || {
+                    let _alarm = Alarm(Arc::clone(&shared));
+                    code(&Hypercube::over(Box::new(Threads {
+                        rank,
+                        shared,
+                        receives: HashMap::new(),
+                        done: Vec::new(),
+                    })))
+                })
+            })
+            .collect();
+        let joined: Vec<_> = threads.into_iter().map(|t| t.join()).collect();
+        // The panic that came first is the one to show; the others only heard of it.
+        joined.into_iter().map(|r| r.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
+}
+
+struct Shared {
+    mailboxes: Vec<Mailbox>,
+    failed: AtomicBool,
+}
+
+/// Messages to one rank, by sender.
+#[derive(Default)]
+struct Mailbox {
+    messages: Mutex<HashMap<usize, VecDeque<Vec<u8>>>>,
+    arrived: Condvar,
+}
+
+impl Mailbox {
+    /// A panic of another thread leaves whole messages only, so a poisoned lock is as good as any.
+    fn lock(&self) -> MutexGuard<'_, HashMap<usize, VecDeque<Vec<u8>>>> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells the others when a rank's thread panics.
+struct Alarm(Arc<Shared>);
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.failed.store(true, Ordering::Release);
+            self.0.mailboxes.iter().for_each(|m| m.arrived.notify_all());
+        }
+    }
+}
+
+struct Threads {
+    rank: usize,
+    shared: Arc<Shared>,
+    /// Receives that wait for their message, by sender.
+    receives: HashMap<usize, VecDeque<(u32, Vec<BufferRange>)>>,
+    done: Vec<Completion>,
+}
+
+impl Threads {
+    /// Takes messages that have arrived for receives that wait.
+    fn deliver(&mut self, buffers: &mut Buffers) {
+        let mut messages = self.shared.mailboxes[self.rank].lock();
+        for (peer, waiting) in &mut self.receives {
+            let Some(arrived) = messages.get_mut(peer) else { continue };
+            // As many as there are of both; the rest of either waits.
+            let pairs = waiting.len().min(arrived.len());
+            for ((operation, ranges), message) in waiting.drain(..pairs).zip(arrived.drain(..pairs)) {
+                buffers.scatter(&message, &ranges);
+                self.done.push(Completion { operation, received: Some(message.len()) });
+            }
+        }
+    }
+}
+
+impl Transport for Threads {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.shared.mailboxes.len()
+    }
+
+    fn send(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &Buffers) -> Result<()> {
+        let mut message = Vec::with_capacity(buffers.bytes(ranges));
+        buffers.gather(ranges, &mut message);
+        let mailbox = &self.shared.mailboxes[peer];
+        mailbox.lock().entry(self.rank).or_default().push_back(message);
+        mailbox.arrived.notify_one();
+        self.done.push(Completion { operation, received: None });
+        Ok(())
+    }
+
+    fn receive(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], _: &mut Buffers) -> Result<()> {
+        self.receives.entry(peer).or_default().push_back((operation, ranges.to_vec()));
+        Ok(())
+    }
+
+    fn progress(&mut self, wait: bool, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
+        loop {
+            self.deliver(buffers);
+            if !self.done.is_empty() || !wait {
+                done.append(&mut self.done);
+                return Ok(());
+            }
+            if self.shared.failed.load(Ordering::Acquire) {
+                let waiting = self.receives.iter().find(|(_, receives)| !receives.is_empty());
+                return Err(Error::PeerFailed { peer: waiting.map_or(self.rank, |(&peer, _)| peer) });
+            }
+            let mailbox = &self.shared.mailboxes[self.rank];
+            let messages = mailbox.lock();
+            let expected = |m: &HashMap<usize, VecDeque<Vec<u8>>>| {
+                self.receives.iter().any(|(peer, waiting)| {
+                    !waiting.is_empty() && m.get(peer).is_some_and(|arrived| !arrived.is_empty())
+                })
+            };
+            if !expected(&messages) {
+                drop(mailbox.arrived.wait_timeout(messages, LOOK));
+            }
+        }
+    }
+
+    /// Sends never wait here; that no algorithm leans on it is shown by the checker and over MPI.
+    fn synchronous_sends(&mut self, _: bool) {}
+}

@@ -1,0 +1,91 @@
+//! What ran and why.
+
+use crate::algorithm::{Parameters, PortModel};
+use crate::collective::Collective;
+use crate::comm::Plan;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// What one rank did in one collective.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Explanation {
+    /// The collective.
+    pub collective: Collective,
+    /// Number of ranks.
+    pub size: usize,
+    /// The root, where there is one.
+    pub root: Option<usize>,
+    /// Elements of the vector or block, and bytes of one.
+    pub count: usize,
+    /// Bytes of an element.
+    pub element: usize,
+    /// The algorithm.
+    pub algorithm: &'static str,
+    /// Its name in its paper.
+    pub source: &'static str,
+    /// Its parameters; the packet in elements.
+    pub parameters: Parameters,
+    /// Why this algorithm with these parameters.
+    pub why: String,
+    /// Rounds in which the rank had something to do.
+    pub rounds: usize,
+    /// Messages that the rank sent.
+    pub messages: usize,
+    /// Bytes that the rank sent.
+    pub bytes: usize,
+    /// Predicted time of the collective in seconds.
+    pub predicted: f64,
+    /// Measured time on this rank in seconds, if it has run.
+    pub measured: Option<f64>,
+}
+
+impl Explanation {
+    pub(crate) fn of(plan: &Plan, measured: Option<f64>) -> Explanation {
+        let schedule = &plan.schedule;
+        let rounds: BTreeSet<usize> = schedule.operations().iter().map(|o| o.round).collect();
+        Explanation {
+            collective: plan.call.collective,
+            size: plan.call.size,
+            root: plan.call.collective.has_root().then_some(plan.call.root),
+            count: plan.call.count,
+            element: plan.element,
+            algorithm: plan.choice.algorithm.name,
+            source: plan.choice.algorithm.source,
+            parameters: plan.choice.parameters,
+            why: plan.choice.why.clone(),
+            rounds: rounds.len(),
+            messages: schedule.messages_sent(),
+            bytes: schedule.elements_sent() * plan.element,
+            predicted: plan.choice.predicted,
+            measured,
+        }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Parameters { packet, ports, symmetrized } = self.parameters;
+        write!(f, "{} of {} x {} B on {} ranks", self.collective, self.count, self.element, self.size)?;
+        if let Some(root) = self.root {
+            write!(f, ", root {root}")?;
+        }
+        write!(f, ": {} ({}), {ports}", self.algorithm, self.source)?;
+        if ports == PortModel::AllPorts && symmetrized {
+            write!(f, ", symmetrised")?;
+        }
+        match packet {
+            Some(packet) => write!(f, ", packets of {packet} elements")?,
+            None => write!(f, ", whole messages")?,
+        }
+        write!(
+            f,
+            "; {}; this rank: {} rounds, {} messages, {} bytes sent",
+            self.why, self.rounds, self.messages, self.bytes
+        )?;
+        write!(f, "; predicted {:.1} us", self.predicted * 1e6)?;
+        if let Some(measured) = self.measured {
+            write!(f, ", measured {:.1} us", measured * 1e6)?;
+        }
+        Ok(())
+    }
+}

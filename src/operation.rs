@@ -1,0 +1,273 @@
+//! Operations of reductions: MPI's own and closures.
+
+use crate::schedule::Side;
+use bytemuck::Pod;
+use std::fmt;
+
+/// MPI's predefined operations, under rsmpi's names.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SystemOperation {
+    /// Sum; integers wrap around.
+    Sum,
+    /// Product; integers wrap around.
+    Product,
+    /// The larger value.
+    Max,
+    /// The smaller value.
+    Min,
+    /// 1 if both are not zero, else 0 (integers).
+    LogicalAnd,
+    /// 1 if one is not zero, else 0 (integers).
+    LogicalOr,
+    /// 1 if just one is not zero, else 0 (integers).
+    LogicalXor,
+    /// Bits that are in both (integers).
+    BitwiseAnd,
+    /// Bits that are in one (integers).
+    BitwiseOr,
+    /// Bits that are in just one (integers).
+    BitwiseXor,
+}
+
+macro_rules! constructors {
+    ($($name:ident $variant:ident,)*) => {
+        impl SystemOperation {
+            $(
+                /// The operation of that name, as in rsmpi.
+                pub fn $name() -> SystemOperation {
+                    SystemOperation::$variant
+                }
+            )*
+
+            /// All operations.
+            pub const ALL: [SystemOperation; 10] = [$(SystemOperation::$variant),*];
+        }
+    };
+}
+
+constructors! {
+    sum Sum,
+    product Product,
+    max Max,
+    min Min,
+    logical_and LogicalAnd,
+    logical_or LogicalOr,
+    logical_xor LogicalXor,
+    bitwise_and BitwiseAnd,
+    bitwise_or BitwiseOr,
+    bitwise_xor BitwiseXor,
+}
+
+impl fmt::Display for SystemOperation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+/// What a reduction does with two vectors of equal length.
+///
+/// Implemented by [`SystemOperation`] (and rsmpi's type of that name), by closures `Fn(&T, &T) -> T`, which are taken not
+/// to commute, and by [`Commutative`].
+pub trait Reduction<T> {
+    /// `into = from op into` or `into = into op from`, element by element.
+    fn combine(&self, side: Side, from: &[T], into: &mut [T]);
+
+    /// Whether operands may be exchanged; if not, contributions are combined in rank order.
+    fn commutes(&self) -> bool;
+
+    /// Whether the operation is defined for the type.
+    fn defined(&self) -> bool {
+        true
+    }
+
+    /// The name in messages.
+    fn name(&self) -> String;
+}
+
+/// A closure whose operands may be exchanged, so that every algorithm may be used.
+#[derive(Clone, Copy)]
+pub struct Commutative<F>(pub F);
+
+impl<T, F: Fn(&T, &T) -> T> Reduction<T> for F {
+    fn combine(&self, side: Side, from: &[T], into: &mut [T]) {
+        match side {
+            Side::Left => from.iter().zip(into).for_each(|(f, i)| *i = self(f, i)),
+            Side::Right => from.iter().zip(into).for_each(|(f, i)| *i = self(i, f)),
+        }
+    }
+
+    fn commutes(&self) -> bool {
+        false
+    }
+
+    fn name(&self) -> String {
+        "closure".into()
+    }
+}
+
+impl<T, F: Fn(&T, &T) -> T> Reduction<T> for Commutative<F> {
+    fn combine(&self, side: Side, from: &[T], into: &mut [T]) {
+        self.0.combine(side, from, into);
+    }
+
+    fn commutes(&self) -> bool {
+        true
+    }
+
+    fn name(&self) -> String {
+        "commutative closure".into()
+    }
+}
+
+/// Numbers that the predefined operations work on.
+pub trait Number: Pod {
+    /// Whether the operation is defined for the type.
+    fn defines(operation: SystemOperation) -> bool;
+
+    /// Combines two vectors; `from` is the operand on that side. Does nothing if the operation is not defined.
+    fn combine(operation: SystemOperation, side: Side, from: &[Self], into: &mut [Self]);
+}
+
+impl<T: Number> Reduction<T> for SystemOperation {
+    fn combine(&self, side: Side, from: &[T], into: &mut [T]) {
+        T::combine(*self, side, from, into);
+    }
+
+    fn commutes(&self) -> bool {
+        true
+    }
+
+    fn defined(&self) -> bool {
+        T::defines(*self)
+    }
+
+    fn name(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// One loop an operation, so that the compiler makes vector code of each.
+fn each<T: Copy>(side: Side, from: &[T], into: &mut [T], operation: impl Fn(T, T) -> T) {
+    match side {
+        Side::Left => from.iter().zip(into).for_each(|(f, i)| *i = operation(*f, *i)),
+        Side::Right => from.iter().zip(into).for_each(|(f, i)| *i = operation(*i, *f)),
+    }
+}
+
+macro_rules! integers {
+    ($($t:ty)*) => {$(
+        impl Number for $t {
+            fn defines(_: SystemOperation) -> bool {
+                true
+            }
+
+            fn combine(operation: SystemOperation, side: Side, from: &[Self], into: &mut [Self]) {
+                match operation {
+                    SystemOperation::Sum => each(side, from, into, <$t>::wrapping_add),
+                    SystemOperation::Product => each(side, from, into, <$t>::wrapping_mul),
+                    SystemOperation::Max => each(side, from, into, Ord::max),
+                    SystemOperation::Min => each(side, from, into, Ord::min),
+                    SystemOperation::LogicalAnd => each(side, from, into, |a, b| <$t>::from(a != 0 && b != 0)),
+                    SystemOperation::LogicalOr => each(side, from, into, |a, b| <$t>::from(a != 0 || b != 0)),
+                    SystemOperation::LogicalXor => each(side, from, into, |a, b| <$t>::from((a != 0) != (b != 0))),
+                    SystemOperation::BitwiseAnd => each(side, from, into, |a, b| a & b),
+                    SystemOperation::BitwiseOr => each(side, from, into, |a, b| a | b),
+                    SystemOperation::BitwiseXor => each(side, from, into, |a, b| a ^ b),
+                }
+            }
+        }
+    )*};
+}
+
+integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+
+macro_rules! floats {
+    ($($t:ty)*) => {$(
+        impl Number for $t {
+            fn defines(operation: SystemOperation) -> bool {
+                use SystemOperation::*;
+                matches!(operation, Sum | Product | Max | Min)
+            }
+
+            fn combine(operation: SystemOperation, side: Side, from: &[Self], into: &mut [Self]) {
+                match operation {
+                    SystemOperation::Sum => each(side, from, into, |a, b| a + b),
+                    SystemOperation::Product => each(side, from, into, |a, b| a * b),
+                    SystemOperation::Max => each(side, from, into, |a, b| if b > a { b } else { a }),
+                    SystemOperation::Min => each(side, from, into, |a, b| if b < a { b } else { a }),
+                    _ => {}
+                }
+            }
+        }
+    )*};
+}
+
+floats!(f32 f64);
+
+#[cfg(feature = "mpi")]
+impl<T: Number> Reduction<T> for ::mpi::collective::SystemOperation {
+    fn combine(&self, side: Side, from: &[T], into: &mut [T]) {
+        if let Some(operation) = crate::executor::mpi::system_operation(self) {
+            T::combine(operation, side, from, into);
+        }
+    }
+
+    fn commutes(&self) -> bool {
+        true
+    }
+
+    fn defined(&self) -> bool {
+        crate::executor::mpi::system_operation(self).is_some_and(T::defines)
+    }
+
+    fn name(&self) -> String {
+        crate::executor::mpi::system_operation(self).map_or("unknown operation".into(), |o| o.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn combined<T: Number>(operation: SystemOperation, side: Side, from: T, into: T) -> T {
+        let mut into = [into];
+        Reduction::combine(&operation, side, &[from], &mut into);
+        into[0]
+    }
+
+    #[test]
+    fn operations_are_mpi_s() {
+        use SystemOperation::*;
+        let pairs = [
+            (Sum, 8),
+            (Product, 12),
+            (Max, 6),
+            (Min, 2),
+            (LogicalAnd, 1),
+            (LogicalOr, 1),
+            (LogicalXor, 0),
+            (BitwiseAnd, 2),
+            (BitwiseOr, 6),
+            (BitwiseXor, 4),
+        ];
+        for (operation, expected) in pairs {
+            assert_eq!(combined(operation, Side::Left, 6u8, 2), expected, "{operation}");
+            assert_eq!(combined(operation, Side::Right, 2i64, 6), expected as i64, "{operation}");
+        }
+        assert_eq!(combined(LogicalXor, Side::Left, 0u8, 9), 1);
+        assert_eq!(combined(LogicalAnd, Side::Left, 0u8, 9), 0);
+        assert_eq!(combined(Sum, Side::Left, 255u8, 2), 1, "integers wrap around");
+        assert_eq!(combined(Max, Side::Left, -1.5f64, 2.5), 2.5);
+        assert_eq!(combined(Min, Side::Right, -1.5f32, 2.5), -1.5);
+        assert!(!f64::defines(BitwiseAnd) && f64::defines(Product));
+    }
+
+    #[test]
+    fn closures_get_their_operands_in_order() {
+        let mut into = [10.0];
+        (|a: &f64, b: &f64| a - b).combine(Side::Left, &[3.0], &mut into);
+        assert_eq!(into, [-7.0]);
+        (|a: &f64, b: &f64| a - b).combine(Side::Right, &[3.0], &mut into);
+        assert_eq!(into, [-10.0]);
+    }
+}

@@ -1,0 +1,142 @@
+//! Which algorithm, port model and packet size a call gets, and why.
+//!
+//! The choice is a pure function of the call, the bytes of an element, the user's options and the machine, so all ranks
+//! agree without a word.
+
+use crate::algorithm::{registry, Algorithm, Parameters, PortModel, Shape};
+use crate::collective::Call;
+use crate::error::{Error, Result};
+
+/// What the user asks of a call; `None` leaves it to the library.
+#[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
+pub struct Options {
+    /// Name of the algorithm.
+    pub algorithm: Option<String>,
+    /// Packet size in elements.
+    pub packet: Option<usize>,
+    /// Port model for which the schedule is made.
+    pub ports: Option<PortModel>,
+    /// All dimensions at once (true) or one dimension at a time (false).
+    pub symmetrized: Option<bool>,
+}
+
+impl Options {
+    /// Whether all is left to the library.
+    pub fn is_empty(&self) -> bool {
+        *self == Options::default()
+    }
+}
+
+/// What the choice needs to know of a machine.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Machine {
+    /// Its name in explanations.
+    pub name: String,
+    /// Start-up time of a message, in seconds.
+    pub tau: f64,
+    /// Transfer time in seconds per byte.
+    pub t_c: f64,
+    /// How many ports of a node work at once.
+    pub ports: PortModel,
+    /// Whether every two ranks are linked as well as neighbours on the cube are.
+    pub pairs_linked: bool,
+}
+
+impl Machine {
+    /// Ranks that share one memory: any two are linked, and one copy at a time is all that a core does.
+    pub fn shared_memory() -> Machine {
+        Machine {
+            name: "shared memory (built in)".into(),
+            tau: 2e-6,
+            t_c: 0.25e-9,
+            ports: PortModel::OnePort,
+            pairs_linked: true,
+        }
+    }
+}
+
+/// An algorithm with its parameters, and the reason.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The algorithm.
+    pub algorithm: &'static Algorithm,
+    /// Its parameters.
+    pub parameters: Parameters,
+    /// Predicted time in seconds on the machine, by the registry's formula for the next larger whole cube.
+    pub predicted: f64,
+    /// Why this one.
+    pub why: String,
+}
+
+/// Chooses for a call whose elements have `element` bytes.
+///
+/// # Errors
+/// An option that cannot be honoured: unknown algorithm, packet of 0 elements, a parameter that the algorithm does not
+/// take. Nothing is silently replaced.
+pub fn choose(call: &Call, element: usize, options: &Options, machine: &Machine) -> Result<Choice> {
+    if options.packet == Some(0) {
+        return Err(Error::Packet);
+    }
+    let named = options.algorithm.as_deref().map(|name| registry::find(call.collective, name)).transpose()?;
+    let candidates = registry::of(call.collective).filter(|a| named.is_none_or(|named| std::ptr::eq(named, *a)));
+    let mut refusal = None;
+    let mut best: Option<Choice> = None;
+    for algorithm in candidates {
+        if named.is_none() && !algorithm.cube_edges && !machine.pairs_linked {
+            continue;
+        }
+        for parameters in parameters(algorithm, call, element, options, machine) {
+            if let Err(why) = algorithm.accepts(call, &parameters) {
+                refusal = Some(why);
+                continue;
+            }
+            let predicted = predict(algorithm, call, element, &parameters, machine);
+            if best.as_ref().is_none_or(|b| predicted < b.predicted) {
+                let why = if named.is_some() {
+                    "asked for".into()
+                } else {
+                    format!("least predicted time on {}", machine.name)
+                };
+                best = Some(Choice { algorithm, parameters, predicted, why });
+            }
+        }
+    }
+    best.ok_or_else(|| {
+        refusal.unwrap_or(Error::UnknownAlgorithm {
+            name: "auto".into(),
+            collective: call.collective,
+            known: registry::of(call.collective).map(|a| a.name).collect::<Vec<_>>().join(", "),
+        })
+    })
+}
+
+/// The parameters to consider: as asked for, or, what is left open, as the machine suggests.
+fn parameters(
+    algorithm: &Algorithm,
+    call: &Call,
+    element: usize,
+    options: &Options,
+    machine: &Machine,
+) -> Vec<Parameters> {
+    let ports = options.ports.unwrap_or(match options.symmetrized {
+        Some(true) => PortModel::AllPorts,
+        _ if algorithm.ports.contains(&machine.ports) => machine.ports,
+        _ => PortModel::OnePort,
+    });
+    let symmetrized =
+        options.symmetrized.unwrap_or(algorithm.symmetrizes && ports == PortModel::AllPorts && !call.ordered);
+    let asked = Parameters { packet: options.packet, ports, symmetrized };
+    let mut all = vec![asked];
+    if options.packet.is_none() && algorithm.packets.contains(&ports) && call.count > 0 {
+        let shape = Shape { n: crate::address::dimension_for(call.size), count: call.count, parameters: asked };
+        let best = (algorithm.best_packet)(&shape, machine.tau, machine.t_c * element as f64);
+        all.push(Parameters { packet: Some((best.round() as usize).clamp(1, call.count)), ..asked });
+    }
+    all
+}
+
+/// The formula's time for the next larger whole cube, in seconds.
+pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
+    let shape = Shape { n: crate::address::dimension_for(call.size), count: call.count, parameters: *parameters };
+    (algorithm.formula)(&shape).time(machine.tau, machine.t_c * element as f64)
+}

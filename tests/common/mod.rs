@@ -1,0 +1,102 @@
+//! Runs programs with a hard time limit, and leaves no process behind.
+
+use std::fs::File;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a program did.
+#[derive(Debug)]
+pub struct Output {
+    /// The exit code; `None` if it was ended by a signal or by the limit.
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    pub seconds: f64,
+    pub timed_out: bool,
+}
+
+impl Output {
+    /// Everything that the program said, for the message of a failed test.
+    pub fn told(&self) -> String {
+        let verdict = if self.timed_out { "ended at the time limit" } else { "ended by itself" };
+        format!(
+            "{verdict} after {:.1} s with code {:?}\n--- stdout\n{}\n--- stderr\n{}",
+            self.seconds, self.code, self.stdout, self.stderr
+        )
+    }
+}
+
+/// Runs a program in a process group of its own, without standard input, for `limit` at most.
+///
+/// All processes that come of it carry a mark in their environment, as launchers move ranks to groups of their own. At
+/// the limit all are killed. However it ends, no process with the mark may be left.
+pub fn run(mut command: Command, limit: Duration) -> Output {
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let mark = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
+    let place = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    // Files and not pipes: a forgotten process that held a pipe open would stop the test too.
+    let files = ["out", "err"].map(|kind| place.join(format!("run-{mark}.{kind}")));
+    for (at, file) in files.iter().enumerate() {
+        let stream = Stdio::from(File::create(file).expect("a file for the output"));
+        _ = if at == 0 { command.stdout(stream) } else { command.stderr(stream) };
+    }
+    command.env("HYPERCOLL_TEST_RUN", &mark).stdin(Stdio::null());
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let start = Instant::now();
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let mut status = None;
+    while status.is_none() && start.elapsed() < limit {
+        std::thread::sleep(Duration::from_millis(5));
+        status = child.try_wait().expect("the state of the process");
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let timed_out = status.is_none();
+    if timed_out {
+        kill(&format!("-{}", child.id()));
+        child.wait().expect("the end of the process");
+    }
+    // A rank may be on its way out when its launcher has gone; after a kill it may not have heard of it.
+    let patience = Instant::now();
+    while !timed_out && !marked(&mark).is_empty() && patience.elapsed() < Duration::from_secs(2) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let left: Vec<u32> = marked(&mark);
+    for _ in 0..100 {
+        let alive = marked(&mark);
+        if alive.is_empty() {
+            break;
+        }
+        alive.iter().for_each(|pid| kill(&pid.to_string()));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(marked(&mark), [0u32; 0], "{command:?}: processes that cannot be killed");
+    let [stdout, stderr] = files.map(|file| {
+        let text = String::from_utf8_lossy(&std::fs::read(&file).expect("the output")).into_owned();
+        std::fs::remove_file(&file).expect("the file is ours");
+        text
+    });
+    let output = Output { code: status.and_then(|s| s.code()), stdout, stderr, seconds, timed_out };
+    assert!(timed_out || left.is_empty(), "{command:?} left processes {left:?} behind; it {}", output.told());
+    output
+}
+
+/// Kills a process, or, with a minus sign, a process group.
+fn kill(target: &str) {
+    // The shell's own kill: there is no other in a minimal system.
+    let _ = Command::new("sh").args(["-c", &format!("kill -KILL -- {target} 2>/dev/null")]).status();
+}
+
+/// The live processes of a run, zombies left out.
+fn marked(mark: &str) -> Vec<u32> {
+    let wanted = format!("HYPERCOLL_TEST_RUN={mark}");
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    numbers
+        .filter(|pid| {
+            // The environment of a zombie is empty.
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes())
+        })
+        .collect()
+}

@@ -1,0 +1,144 @@
+//! Under `mpirun`: everything that `hypercoll verify` tries, and the examples, on 1 to 16 ranks.
+//!
+//! `HYPERCOLL_MPIRUN` names another launcher than `mpirun`. Every run has a hard time limit and leaves no process behind.
+#![cfg(feature = "mpi")]
+
+mod common;
+
+use common::{run, Output};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+const RANKS: [usize; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16];
+
+/// The launcher, and whether it is Open MPI's.
+fn launcher() -> &'static (String, bool) {
+    static LAUNCHER: OnceLock<(String, bool)> = OnceLock::new();
+    LAUNCHER.get_or_init(|| {
+        let name = std::env::var("HYPERCOLL_MPIRUN").unwrap_or_else(|_| "mpirun".into());
+        let mut command = Command::new(&name);
+        command.arg("--version");
+        let output = run(command, Duration::from_secs(20));
+        assert_eq!(output.code, Some(0), "{name} --version: {}", output.told());
+        let open_mpi = output.stdout.contains("Open MPI") || output.stdout.contains("OpenRTE");
+        (name, open_mpi)
+    })
+}
+
+/// Runs a program on so many ranks. One run at a time: the ranks of one already share the cores.
+fn mpirun(ranks: usize, program: &Path, arguments: &[&str], seconds: u64) -> Output {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let (launcher, open_mpi) = launcher();
+    let mut command = Command::new(launcher);
+    if *open_mpi {
+        // More ranks than cores are welcome, and a rank that waits lets others run.
+        command.args(["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]);
+        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    }
+    command.args(["-n", &ranks.to_string()]).arg(program).args(arguments).env_remove("RUST_LOG");
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let output = run(command, Duration::from_secs(seconds));
+    eprintln!("{ranks:3} ranks {:7.2} s  {} {}", output.seconds, program.display(), arguments.join(" "));
+    output
+}
+
+fn hypercoll() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_hypercoll"))
+}
+
+/// An example; `cargo test` builds them all before it runs any test.
+fn example(name: &str) -> PathBuf {
+    let path = hypercoll().with_file_name("examples").join(name);
+    assert!(
+        path.exists(),
+        "{} is not built; a test run by name needs: cargo test --examples --test ...",
+        path.display()
+    );
+    path
+}
+
+fn verify(arguments: &[&str]) {
+    for ranks in RANKS {
+        let output = mpirun(ranks, &hypercoll(), &[&["verify", "--json"], arguments].concat(), 60);
+        assert_eq!(output.code, Some(0), "{ranks} ranks {arguments:?}: {}", output.told());
+        let report: serde_json::Value = serde_json::from_str(&output.stdout)
+            .unwrap_or_else(|error| panic!("{ranks} ranks {arguments:?}: {error}: {}", output.told()));
+        assert_eq!(report["ok"], true, "{ranks} ranks: {report}");
+        // Else mpirun and the program belong to different MPI libraries, and every process was alone.
+        assert_eq!(report["ranks"], ranks, "{report}");
+        assert!(report["calls"].as_u64().is_some_and(|calls| calls > 400 * ranks as u64), "{report}");
+    }
+}
+
+#[test]
+fn verify_all() {
+    verify(&["--all"]);
+}
+
+/// Nothing leans on MPI's buffers: every send waits for its receive.
+#[test]
+fn verify_all_with_synchronous_sends() {
+    verify(&["--all", "--synchronous"]);
+}
+
+#[test]
+fn examples() {
+    for ranks in [1, 2, 3, 4, 7, 8] {
+        let words = [
+            ("hello_hypercube", "hello from rank 0"),
+            ("histogram", "all counted once"),
+            ("transpose", "transposed"),
+            ("power_iteration", "eigenvalue"),
+        ];
+        for (name, word) in words {
+            let output = mpirun(ranks, &example(name), &[], 60);
+            assert_eq!(output.code, Some(0), "{name} on {ranks} ranks: {}", output.told());
+            assert!(output.stdout.contains(word), "{name} on {ranks} ranks: {}", output.told());
+            let size = if name == "hello_hypercube" { format!("of {ranks},") } else { format!("{ranks} ranks") };
+            assert!(output.stdout.contains(&size), "{name} on {ranks} ranks: {}", output.told());
+        }
+        let hello = mpirun(ranks, &example("hello_hypercube"), &[], 60).stdout;
+        for rank in 0..ranks {
+            assert!(hello.contains(&format!("rank {rank} of {ranks}, node ")), "rank {rank} is missing in\n{hello}");
+        }
+    }
+}
+
+/// The same programs by hand: ranks are threads.
+#[test]
+fn examples_on_threads() {
+    for name in ["hello_hypercube", "histogram", "transpose", "power_iteration"] {
+        for ranks in [1, 2, 5, 8] {
+            let mut command = Command::new(example(name));
+            command.args(["--threads", &ranks.to_string()]).env_remove("RUST_LOG");
+            let output = run(command, Duration::from_secs(30));
+            assert_eq!(output.code, Some(0), "{name} on {ranks} threads: {}", output.told());
+            assert!(output.stdout.contains(&format!("{ranks}")), "{name}: {}", output.told());
+        }
+        let mut command = Command::new(example(name));
+        command.arg("--nonsense");
+        let output = run(command, Duration::from_secs(30));
+        assert_eq!(output.code, Some(2), "{}", output.told());
+        assert!(output.stderr.contains("usage"), "{}", output.told());
+    }
+}
+
+/// A wrong name is refused on every rank; mpirun passes the exit code on.
+#[test]
+fn exit_codes_come_through() {
+    for ranks in [1, 4] {
+        let output = mpirun(ranks, &hypercoll(), &["verify", "broadcast", "nonsense"], 30);
+        assert_eq!(output.code, Some(2), "{}", output.told());
+        assert!(output.stderr.contains("nonsense") && output.stderr.contains("msbt"), "{}", output.told());
+    }
+}
+
+/// The runner itself: a program that does not end is ended, with all its ranks.
+#[test]
+fn the_time_limit_holds() {
+    let output = mpirun(3, Path::new("sleep"), &["1000"], 1);
+    assert!(output.timed_out && output.code.is_none(), "{}", output.told());
+    assert!(output.seconds < 5.0, "{}", output.told());
+}
