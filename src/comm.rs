@@ -17,6 +17,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// Plans kept at hand without hashing.
+const MOST_RECENT: usize = 4;
 /// Plans kept; when as many have been made, the cache starts afresh.
 const MOST_PLANS: usize = 4096;
 
@@ -34,6 +36,8 @@ pub struct Hypercube {
     transport: RefCell<Box<dyn Transport>>,
     work: RefCell<Workspace>,
     plans: RefCell<HashMap<PlanKey, Rc<Plan>>>,
+    /// The plans used last, looked at first: comparing a few keys is faster than hashing one.
+    recent: RefCell<Vec<(PlanKey, Rc<Plan>)>>,
     machine: Machine,
     last: RefCell<Option<(Rc<Plan>, f64)>>,
     broken: Cell<bool>,
@@ -65,17 +69,20 @@ impl Hypercube {
     /// # Errors
     /// [`Error::Mpi`] if MPI cannot duplicate the communicator.
     pub fn new(communicator: &impl ::mpi::traits::Communicator) -> Result<Hypercube> {
-        Ok(Hypercube::over(Box::new(crate::executor::mpi::MpiTransport::duplicate(communicator)?)))
+        let (transport, cores) = crate::executor::mpi::MpiTransport::duplicate(communicator)?;
+        let machine = cores.map_or_else(Machine::network, Machine::shared_memory);
+        Ok(Hypercube::over(Box::new(transport), machine))
     }
 
-    pub(crate) fn over(transport: Box<dyn Transport>) -> Hypercube {
+    pub(crate) fn over(transport: Box<dyn Transport>, machine: Machine) -> Hypercube {
         Hypercube {
             rank: transport.rank(),
             size: transport.size(),
             transport: RefCell::new(transport),
             work: RefCell::default(),
             plans: RefCell::default(),
-            machine: Machine::shared_memory(),
+            recent: RefCell::default(),
+            machine,
             last: RefCell::default(),
             broken: Cell::new(false),
         }
@@ -275,19 +282,29 @@ impl Hypercube {
         Prepared { cube: self, call, options: Options::default() }
     }
 
+    /// The plan of a call: built once, then found again.
     fn plan(&self, call: Call, element: usize, options: Options) -> Result<Rc<Plan>> {
         let key = PlanKey { call, element, options };
-        if let Some(plan) = self.plans.borrow().get(&key) {
+        let mut recent = self.recent.borrow_mut();
+        if let Some((_, plan)) = recent.iter().find(|(other, _)| *other == key) {
             return Ok(Rc::clone(plan));
         }
-        let choice = choose(&key.call, element, &key.options, &self.machine)?;
-        let schedule = choice.algorithm.schedule(&key.call, &choice.parameters, self.rank);
-        let plan = Rc::new(Plan { call: key.call.clone(), element, choice, schedule });
         let mut plans = self.plans.borrow_mut();
-        if plans.len() >= MOST_PLANS {
-            plans.clear();
-        }
-        plans.insert(key, Rc::clone(&plan));
+        let plan = match plans.get(&key) {
+            Some(plan) => Rc::clone(plan),
+            None => {
+                let choice = choose(&key.call, element, &key.options, &self.machine)?;
+                let schedule = choice.algorithm.schedule(&key.call, &choice.parameters, self.rank);
+                if plans.len() >= MOST_PLANS {
+                    plans.clear();
+                }
+                let plan = Rc::new(Plan { call: key.call.clone(), element, choice, schedule });
+                plans.insert(key.clone(), Rc::clone(&plan));
+                plan
+            }
+        };
+        recent.truncate(MOST_RECENT - 1);
+        recent.insert(0, (key, Rc::clone(&plan)));
         Ok(plan)
     }
 

@@ -89,19 +89,42 @@ impl Shape {
     }
 }
 
-/// What a paper says of an algorithm's cost: time = `rounds` tau + `elements` t_c.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// What an algorithm costs on a whole cube: time = `rounds` tau + `elements` t_c by the paper; and what else decides where
+/// ranks share a memory.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub struct Formula {
     /// Routing steps, each with one start-up.
     pub rounds: usize,
     /// Elements that follow one another through the busiest links, round by round.
     pub elements: f64,
+    /// Elements moved in all, each counted on every link that it crosses.
+    pub moved: f64,
+    /// Messages that wait for one another, one after the other, if every message travels whole.
+    pub hops: usize,
+    /// About how many elements are received one after the other on the way to the last result.
+    pub path: f64,
 }
 
 impl Formula {
     /// The time for a start-up `tau` and a transfer time `t_c` per element.
     pub fn time(&self, tau: f64, t_c: f64) -> f64 {
         self.rounds as f64 * tau + self.elements * t_c
+    }
+
+    /// For `factor` times as many elements.
+    fn scaled(self, factor: f64) -> Formula {
+        Formula { elements: self.elements * factor, moved: self.moved * factor, path: self.path * factor, ..self }
+    }
+
+    /// One after the other.
+    fn then(self, other: Formula) -> Formula {
+        Formula {
+            rounds: self.rounds + other.rounds,
+            elements: self.elements + other.elements,
+            moved: self.moved + other.moved,
+            hops: self.hops + other.hops,
+            path: self.path + other.path,
+        }
     }
 }
 

@@ -27,6 +27,7 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
             report.violations.push(Violation::Formula { what, found, expected });
         }
     };
+    compare("elements moved", report.cost.elements as f64, formula.moved);
     if (algorithm.exact)(&shape) {
         compare("rounds", report.cost.rounds as f64, formula.rounds as f64);
         // The papers charge every packet in full; the last one may be shorter.
@@ -104,6 +105,30 @@ mod tests {
             }
         }
         assert!(tried > 0);
+    }
+
+    /// Whole messages that cost one unit each and do not share ports take as long as the longest chain of them (as long as
+    /// they all fit in the window).
+    #[test]
+    fn hops_are_the_longest_chain() {
+        use crate::executor::simulator::{simulate, Machine};
+        for algorithm in ALGORITHMS {
+            for n in 0..=4u32 {
+                for symmetrized in [false, true] {
+                    let mut call = Call::new(algorithm.collective, 1 << n, 960);
+                    call.permutation = Some((0..1 << n).rev().collect());
+                    let ports = if symmetrized { PortModel::AllPorts } else { PortModel::OnePort };
+                    let parameters = Parameters { packet: None, ports, symmetrized };
+                    if algorithm.accepts(&call, &parameters).is_err() {
+                        continue;
+                    }
+                    let machine = Machine { tau: 1.0, t_c: 0.0, ports: PortModel::AllPorts, max_packet: None };
+                    let chain = simulate(&schedules(algorithm, &call, &parameters), &machine).unwrap().time;
+                    let hops = (algorithm.formula)(&Shape { n, count: call.count, parameters }).hops;
+                    assert_eq!(chain, hops as f64, "{algorithm:?} n = {n} {parameters:?}");
+                }
+            }
+        }
     }
 
     #[test]

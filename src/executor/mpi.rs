@@ -72,9 +72,31 @@ fn accept(call: &'static str, code: c_int) -> Result<()> {
     Err(Error::Mpi { call, message })
 }
 
+/// The number of cores that all ranks share, as all of them see it, or `None` if they do not share one memory.
+fn shared_cores(comm: ffi::MPI_Comm, rank: c_int, size: c_int) -> Result<Option<usize>> {
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let (mut local, mut neighbours): (ffi::MPI_Comm, c_int) = (comm, 0);
+    let mut agreed: [c_int; 2] = [0; 2];
+    // SAFETY: `comm` is a live communicator on which all ranks make these calls; the others are valid out parameters, and
+    // both arrays hold the two elements that are reduced.
+    unsafe {
+        let shared = ffi::RSMPI_COMM_TYPE_SHARED;
+        let split = ffi::PMPI_Comm_split_type(comm, shared, rank, ffi::RSMPI_INFO_NULL, &mut local);
+        accept("MPI_Comm_split_type", split)?;
+        accept("MPI_Comm_size", ffi::PMPI_Comm_size(local, &mut neighbours))?;
+        accept("MPI_Comm_free", ffi::PMPI_Comm_free(&mut local))?;
+        let mine: [c_int; 2] = [neighbours, available.min(c_int::MAX as usize) as c_int];
+        let (from, to) = (mine.as_ptr().cast::<c_void>(), agreed.as_mut_ptr().cast::<c_void>());
+        let reduced = ffi::PMPI_Allreduce(from, to, 2, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm);
+        accept("MPI_Allreduce", reduced)?;
+    }
+    Ok((agreed[0] == size).then_some(agreed[1] as usize))
+}
+
 impl MpiTransport {
-    /// Duplicates a communicator (all its ranks must do so together) and has errors returned instead of aborting.
-    pub fn duplicate(parent: &impl Communicator) -> Result<MpiTransport> {
+    /// Duplicates a communicator (all its ranks must do so together) and has errors returned instead of aborting. If all
+    /// ranks share one memory, also the number of cores that they share.
+    pub fn duplicate(parent: &impl Communicator) -> Result<(MpiTransport, Option<usize>)> {
         // SAFETY: a constant handle of MPI, initialised by the rsmpi support library.
         let mut comm = unsafe { ffi::RSMPI_COMM_NULL };
         let (mut rank, mut size): (c_int, c_int) = (0, 0);
@@ -86,7 +108,8 @@ impl MpiTransport {
             accept("MPI_Comm_size", ffi::PMPI_Comm_size(comm, &mut size))?;
         }
         let seconds = std::env::var("HYPERCOLL_TIMEOUT").ok().and_then(|s| s.parse().ok());
-        Ok(MpiTransport {
+        let cores = shared_cores(comm, rank, size)?;
+        let transport = MpiTransport {
             comm,
             rank: rank as usize,
             size: size as usize,
@@ -99,7 +122,8 @@ impl MpiTransport {
             indices: Vec::new(),
             statuses: Vec::new(),
             failed: false,
-        })
+        };
+        Ok((transport, cores))
     }
 
     /// A place for a new message.

@@ -6,6 +6,7 @@
 use super::{Buffers, Completion, Transport};
 use crate::error::{Error, Result};
 use crate::schedule::BufferRange;
+use crate::select::Machine;
 use crate::Hypercube;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,18 +38,16 @@ pub fn run<R: Send>(ranks: usize, code: impl Fn(&Hypercube) -> R + Sync) -> Vec<
         mailboxes: (0..ranks).map(|_| Mailbox::default()).collect(),
         failed: AtomicBool::new(false),
     });
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..ranks)
             .map(|rank| {
                 let (shared, code) = (Arc::clone(&shared), &code);
                 scope.spawn(move || {
                     let _alarm = Alarm(Arc::clone(&shared));
-                    code(&Hypercube::over(Box::new(Threads {
-                        rank,
-                        shared,
-                        receives: HashMap::new(),
-                        done: Vec::new(),
-                    })))
+                    let machine = Machine::shared_memory(cores);
+                    let transport = Box::new(Threads { rank, shared, receives: HashMap::new(), done: Vec::new() });
+                    code(&Hypercube::over(transport, machine))
                 })
             })
             .collect();

@@ -16,6 +16,8 @@ pub struct Builder {
     receive: Hazards,
     scratch: Hazards,
     channels: HashMap<(usize, bool), u32>,
+    /// Receives of empty messages so far.
+    signals: Vec<u32>,
 }
 
 impl Builder {
@@ -24,7 +26,7 @@ impl Builder {
         Builder::default()
     }
 
-    /// Appends a message to a peer.
+    /// Appends a message to a peer. An empty one is a signal: it waits for all signals received before it.
     pub fn send(&mut self, round: usize, peer: usize, ranges: &[BufferRange]) {
         self.push(round, Kind::Send { peer }, ranges);
     }
@@ -59,6 +61,11 @@ impl Builder {
                 Buffer::Scratch => &mut self.scratch,
             };
             hazards.access(range.offset, range.offset + range.len, index, writes, &mut self.dependencies);
+        }
+        match kind {
+            Kind::Send { .. } if ranges.is_empty() => self.dependencies.extend(&self.signals),
+            Kind::Receive { .. } if ranges.is_empty() => self.signals.push(index),
+            _ => {}
         }
         let needs = &mut self.dependencies[needs_from..];
         needs.sort_unstable();

@@ -11,8 +11,8 @@
 //! for all.
 
 use super::{BufferRange, Hosting, Kind, Operation, PortModel, Schedule, Side};
-use crate::collective::{Buffer, Call};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use crate::collective::{Buffer, Call, Collective};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// What is wrong with a set of schedules.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -116,6 +116,14 @@ pub enum Violation {
         /// What should be there.
         expected: String,
     },
+    /// A rank may leave a barrier before another has entered it.
+    #[error("rank {rank} may leave the barrier before ranks {missing:?} have entered")]
+    Barrier {
+        /// The rank that may leave.
+        rank: usize,
+        /// The ranks that it has not heard of.
+        missing: Vec<usize>,
+    },
     /// The cost is not the paper's.
     #[error("{what}: {found}, the formula says {expected}")]
     Formula {
@@ -152,7 +160,59 @@ pub fn check(call: &Call, schedules: &[Schedule], cube_edges: bool) -> Report {
     if report.violations.is_empty() {
         Execution::new(call, schedules).run(call, &mut report.violations);
     }
+    if report.violations.is_empty() && call.collective == Collective::Barrier {
+        barrier(schedules, &mut report.violations);
+    }
     report
+}
+
+/// A message tells of its sender, and of all that the messages told which its send depends on. In the end every rank must
+/// have been told of every other.
+fn barrier(schedules: &[Schedule], violations: &mut Vec<Violation>) {
+    let mut sends: HashMap<(usize, usize), Vec<usize>> = HashMap::new();
+    for schedule in schedules {
+        for (index, operation) in schedule.operations().iter().enumerate() {
+            if let Kind::Send { peer } = operation.kind {
+                sends.entry((schedule.rank, peer)).or_default().push(index);
+            }
+        }
+    }
+    let before: Vec<Vec<Vec<u64>>> = schedules.iter().map(closure).collect();
+    // told[rank][operation]: the ranks that a receive tells of, or a send may pass on.
+    let mut told: Vec<Vec<BTreeSet<usize>>> =
+        schedules.iter().map(|s| vec![BTreeSet::new(); s.operations().len()]).collect();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for schedule in schedules {
+            let rank = schedule.rank;
+            let mut received: HashMap<usize, usize> = HashMap::new();
+            for (index, operation) in schedule.operations().iter().enumerate() {
+                let news: BTreeSet<usize> = match operation.kind {
+                    Kind::Send { .. } => {
+                        let needs = (0..index).filter(|&i| before[rank][index][i / 64] >> (i % 64) & 1 == 1);
+                        needs.flat_map(|i| told[rank][i].iter().copied()).chain([rank]).collect()
+                    }
+                    Kind::Receive { peer } => {
+                        let ordinal = received.entry(peer).or_default();
+                        *ordinal += 1;
+                        told[peer][sends[&(peer, rank)][*ordinal - 1]].clone()
+                    }
+                    Kind::Copy | Kind::Combine { .. } => BTreeSet::new(),
+                };
+                changed |= news.len() > told[rank][index].len();
+                told[rank][index] = news;
+            }
+        }
+    }
+    for schedule in schedules {
+        let rank = schedule.rank;
+        let heard: BTreeSet<usize> = told[rank].iter().flatten().copied().chain([rank]).collect();
+        let missing: Vec<usize> = (0..schedules.len()).filter(|r| !heard.contains(r)).collect();
+        if !missing.is_empty() {
+            violations.push(Violation::Barrier { rank, missing });
+        }
+    }
 }
 
 /// The ranges of an operation, each with whether it is written; a combination also reads what it writes.

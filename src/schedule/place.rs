@@ -2,8 +2,8 @@
 //!
 //! Data that ends on the rank is received where it belongs, data on its way in scratch memory, and what the rank holds
 //! from the start is sent from where it lies, so nothing is copied but a rank's own block. A relay keeps only what passes
-//! through it: scratch memory is free again in the round after the one that sends it on (not in the same round, in which a
-//! receive would have to wait for a send whose partner waits in the same way).
+//! through it: scratch memory, once there is more than a little of it, is free again in the round after the one that sends it
+//! on (not in the same round, in which a receive would have to wait for a send whose partner waits in the same way).
 //!
 //! Reductions combine in this order: what arrives from a lower rank is the left operand, from a higher rank the right one.
 
@@ -239,6 +239,10 @@ impl Held {
     }
 }
 
+/// As long as a rank's scratch memory is this small (in elements), no area is used twice, so that no receive has to wait for
+/// an earlier one's data to leave.
+const SMALL_SCRATCH: usize = 1 << 15;
+
 /// Scratch memory: first fit among the areas that are free in the round at hand.
 #[derive(Default)]
 struct Scratch {
@@ -260,7 +264,8 @@ impl Scratch {
             return 0;
         }
         let mut run: Option<(usize, usize)> = None;
-        for (&start, &(end, used)) in &self.free {
+        let reusable = (self.top + len > SMALL_SCRATCH).then_some(&self.free);
+        for (&start, &(end, used)) in reusable.into_iter().flatten() {
             if used >= round {
                 continue;
             }
@@ -294,18 +299,29 @@ mod tests {
     #[test]
     fn scratch_is_used_again_but_not_in_the_same_round() {
         let mut scratch = Scratch::default();
-        assert_eq!(scratch.allocate(10, 0), 0);
-        assert_eq!(scratch.allocate(5, 0), 10);
-        scratch.free(0, 10, 1);
-        assert_eq!(scratch.allocate(4, 1), 15, "still in use in round 1");
-        assert_eq!(scratch.allocate(4, 2), 0);
-        assert_eq!(scratch.allocate(6, 2), 4);
-        scratch.free(10, 5, 2);
-        scratch.free(15, 4, 2);
-        assert_eq!(scratch.allocate(9, 3), 10, "neighbours are joined");
-        scratch.free(10, 9, 3);
-        assert_eq!(scratch.allocate(20, 4), 10, "the area at the top grows");
-        assert_eq!(scratch.top, 30);
+        let unit = SMALL_SCRATCH;
+        assert_eq!(scratch.allocate(10 * unit, 0), 0);
+        assert_eq!(scratch.allocate(5 * unit, 0), 10 * unit);
+        scratch.free(0, 10 * unit, 1);
+        assert_eq!(scratch.allocate(4 * unit, 1), 15 * unit, "still in use in round 1");
+        assert_eq!(scratch.allocate(4 * unit, 2), 0);
+        assert_eq!(scratch.allocate(6 * unit, 2), 4 * unit);
+        scratch.free(10 * unit, 5 * unit, 2);
+        scratch.free(15 * unit, 4 * unit, 2);
+        assert_eq!(scratch.allocate(9 * unit, 3), 10 * unit, "neighbours are joined");
+        scratch.free(10 * unit, 9 * unit, 3);
+        assert_eq!(scratch.allocate(20 * unit, 4), 10 * unit, "the area at the top grows");
+        assert_eq!(scratch.top, 30 * unit);
+    }
+
+    #[test]
+    fn a_little_scratch_is_not_used_twice() {
+        let mut scratch = Scratch::default();
+        assert_eq!(scratch.allocate(100, 0), 0);
+        scratch.free(0, 100, 0);
+        assert_eq!(scratch.allocate(100, 5), 100);
+        assert_eq!(scratch.allocate(SMALL_SCRATCH, 6), 200, "what is free does not suffice");
+        assert_eq!(scratch.allocate(100, 7), 0, "the memory is no longer small");
     }
 
     #[test]

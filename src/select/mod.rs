@@ -40,17 +40,41 @@ pub struct Machine {
     pub ports: PortModel,
     /// Whether every two ranks are linked as well as neighbours on the cube are.
     pub pairs_linked: bool,
+    /// Where ranks share one memory: how they share the cores.
+    pub shared: Option<SharedMemory>,
+}
+
+/// What decides where ranks share one memory: receivers copy, all at once as far as there are cores.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SharedMemory {
+    /// Cores that the ranks share.
+    pub cores: usize,
+    /// Time in seconds until a rank that waits sees what another has sent, if each has a core of its own.
+    pub hop: f64,
 }
 
 impl Machine {
-    /// Ranks that share one memory: any two are linked, and one copy at a time is all that a core does.
-    pub fn shared_memory() -> Machine {
+    /// Ranks that share one memory and `cores` cores: any two are linked. The times are typical ones.
+    pub fn shared_memory(cores: usize) -> Machine {
         Machine {
-            name: "shared memory (built in)".into(),
-            tau: 2e-6,
-            t_c: 0.25e-9,
+            name: format!("shared memory, {cores} cores (built in)"),
+            tau: 0.3e-6,
+            t_c: 0.1e-9,
             ports: PortModel::OnePort,
             pairs_linked: true,
+            shared: Some(SharedMemory { cores: cores.max(1), hop: 1e-6 }),
+        }
+    }
+
+    /// Hosts on a network that links every two of them, each with one port of about 10 Gbit/s. The times are typical ones.
+    pub fn network() -> Machine {
+        Machine {
+            name: "network (built in)".into(),
+            tau: 30e-6,
+            t_c: 0.9e-9,
+            ports: PortModel::OnePort,
+            pairs_linked: true,
+            shared: None,
         }
     }
 }
@@ -135,8 +159,14 @@ fn parameters(
     all
 }
 
-/// The formula's time for the next larger whole cube, in seconds.
+/// The time for the next larger whole cube, in seconds: the paper's formula; on shared memory, hops that take the longer the
+/// more ranks wait for a core, a start-up a round, and the copies, of which only as many go on at once as there are cores.
 pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
     let shape = Shape { n: crate::address::dimension_for(call.size), count: call.count, parameters: *parameters };
-    (algorithm.formula)(&shape).time(machine.tau, machine.t_c * element as f64)
+    let formula = (algorithm.formula)(&shape);
+    let t_c = machine.t_c * element as f64;
+    let Some(SharedMemory { cores, hop }) = machine.shared else { return formula.time(machine.tau, t_c) };
+    let turn = (call.size as f64 / cores as f64).max(1.0);
+    let copies = formula.path.max(formula.moved / cores.min(call.size) as f64);
+    formula.hops as f64 * hop * turn + formula.rounds as f64 * machine.tau + copies * t_c
 }

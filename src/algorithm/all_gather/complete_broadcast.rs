@@ -45,13 +45,16 @@ pub const ALGORITHM: Algorithm = Algorithm {
 pub fn formula(shape: &Shape) -> Formula {
     let n = shape.n as usize;
     if n == 0 || shape.count == 0 {
-        return Formula { rounds: 0, elements: 0.0 };
+        return Formula::default();
     }
     let elements = ((shape.nodes() - 1) * shape.count) as f64;
+    let common = Formula { rounds: n, elements, moved: elements * shape.nodes() as f64, hops: n, path: elements };
     match shape.parameters {
-        Parameters { symmetrized: true, .. } => Formula { rounds: n, elements: elements / n as f64 },
-        Parameters { ports: PortModel::OneWay, .. } => Formula { rounds: 2 * n, elements: 2.0 * elements },
-        _ => Formula { rounds: n, elements },
+        Parameters { symmetrized: true, .. } => Formula { elements: elements / n as f64, ..common },
+        Parameters { ports: PortModel::OneWay, .. } => {
+            Formula { rounds: 2 * n, elements: 2.0 * elements, hops: n, ..common }
+        }
+        _ => common,
     }
 }
 

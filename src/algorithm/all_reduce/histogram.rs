@@ -17,7 +17,7 @@
 //! Example, n = 1: ranks 0 and 1 exchange halves, combine, and exchange the combined halves.
 
 use crate::algorithm::all_gather::complete_broadcast::{self, write};
-use crate::algorithm::{Algorithm, Form, Formula, PortModel, Shape};
+use crate::algorithm::{Algorithm, Form, Formula, Shape};
 use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -37,16 +37,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn formula(shape: &Shape) -> Formula {
-    let n = shape.n as usize;
-    if n == 0 || shape.count == 0 {
-        return Formula { rounds: 0, elements: 0.0 };
+    if shape.count == 0 {
+        return Formula::default();
     }
-    let elements = 2.0 * (1.0 - 1.0 / shape.nodes() as f64) * shape.count as f64;
-    if shape.parameters.symmetrized {
-        Formula { rounds: 2 * n, elements: elements / n as f64 }
-    } else if shape.parameters.ports == PortModel::OneWay {
-        Formula { rounds: 4 * n, elements: 2.0 * elements }
-    } else {
-        Formula { rounds: 2 * n, elements }
-    }
+    // Blocks of M / 2^n elements, which need not be whole.
+    let block = shape.count as f64 / shape.nodes() as f64;
+    let half = complete_broadcast::formula(&Shape { count: 1, ..*shape }).scaled(block);
+    half.then(half)
 }

@@ -28,6 +28,5 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn formula(shape: &Shape) -> Formula {
-    let half = sbt::formula(shape);
-    Formula { rounds: 2 * half.rounds, elements: 2.0 * half.elements }
+    sbt::formula(shape).then(sbt::formula(shape))
 }

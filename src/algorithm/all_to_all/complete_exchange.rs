@@ -46,13 +46,15 @@ pub const ALGORITHM: Algorithm = Algorithm {
 pub fn formula(shape: &Shape) -> Formula {
     let n = shape.n as usize;
     if n == 0 || shape.count == 0 {
-        return Formula { rounds: 0, elements: 0.0 };
+        return Formula::default();
     }
     let elements = (shape.nodes() / 2 * shape.count) as f64;
+    let path = n as f64 * elements;
+    let common = Formula { rounds: n, elements: path, moved: path * shape.nodes() as f64, hops: n, path };
     match shape.parameters {
-        Parameters { symmetrized: true, .. } => Formula { rounds: n, elements },
-        Parameters { ports: PortModel::OneWay, .. } => Formula { rounds: 2 * n, elements: (2 * n) as f64 * elements },
-        _ => Formula { rounds: n, elements: n as f64 * elements },
+        Parameters { symmetrized: true, .. } => Formula { elements, ..common },
+        Parameters { ports: PortModel::OneWay, .. } => Formula { rounds: 2 * n, elements: 2.0 * path, ..common },
+        _ => common,
     }
 }
 

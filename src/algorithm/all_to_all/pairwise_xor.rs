@@ -39,10 +39,17 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn formula(shape: &Shape) -> Formula {
     if shape.n == 0 || shape.count == 0 {
-        return Formula { rounds: 0, elements: 0.0 };
+        return Formula::default();
     }
-    let rounds = (shape.nodes() - 1) * if shape.parameters.ports == PortModel::OneWay { 2 } else { 1 };
-    Formula { rounds, elements: (rounds * shape.count) as f64 }
+    let path = ((shape.nodes() - 1) * shape.count) as f64;
+    let turns = if shape.parameters.ports == PortModel::OneWay { 2 } else { 1 };
+    Formula {
+        rounds: turns * (shape.nodes() - 1),
+        elements: turns as f64 * path,
+        moved: path * shape.nodes() as f64,
+        hops: 1,
+        path,
+    }
 }
 
 fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

@@ -37,7 +37,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn formula(shape: &Shape) -> Formula {
-    Formula { rounds: shape.n as usize, elements: 0.0 }
+    Formula { rounds: shape.n as usize, hops: shape.n as usize, ..Formula::default() }
 }
 
 fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

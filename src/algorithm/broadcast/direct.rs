@@ -36,10 +36,19 @@ pub const ALGORITHM: Algorithm = Algorithm {
     form: Form::Forward(write),
 };
 
-/// Rounds and elements of the root, here and in the other direct algorithms with a root.
+/// The cost of the broadcast, and of the scatter; every rank receives one message.
 pub fn formula(shape: &Shape) -> Formula {
-    let rounds = if shape.count == 0 { 0 } else { shape.nodes() - 1 };
-    Formula { rounds, elements: (rounds * shape.count) as f64 }
+    Formula { path: shape.count as f64, ..backwards(shape) }
+}
+
+/// The cost of the gather and of the reduction: the root receives all messages.
+pub fn backwards(shape: &Shape) -> Formula {
+    if shape.count == 0 || shape.n == 0 {
+        return Formula::default();
+    }
+    let rounds = shape.nodes() - 1;
+    let elements = (rounds * shape.count) as f64;
+    Formula { rounds, elements, moved: elements, hops: 1, path: elements }
 }
 
 pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

@@ -54,7 +54,16 @@ pub fn formula(shape: &Shape) -> Formula {
         PortModel::OnePort => p + n,
         PortModel::OneWay => 2 * p + n - 1,
     };
-    Formula { rounds, elements: (rounds * shape.packet()) as f64 }
+    let (m, b) = (shape.count as f64, shape.packet() as f64);
+    // One packet uses tree 0 only, which is one level higher than the cube for n > 1.
+    let height = if n > 1 { n + 1 } else { n };
+    Formula {
+        rounds,
+        elements: rounds as f64 * b,
+        moved: (shape.nodes() - 1) as f64 * m,
+        hops: if p == 0 { 0 } else { height },
+        path: if n == 0 { 0.0 } else { m + (height - 1) as f64 * b },
+    }
 }
 
 /// All ports: sqrt(M tau / t_c) / n; one-port: sqrt(M tau / (t_c n)); one-way: sqrt(2 M tau / (t_c (n - 1))).

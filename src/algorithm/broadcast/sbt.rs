@@ -51,7 +51,15 @@ pub fn formula(shape: &Shape) -> Formula {
         PortModel::AllPorts => p + n - 1,
         PortModel::OneWay | PortModel::OnePort => p * n,
     };
-    Formula { rounds, elements: (rounds * shape.packet()) as f64 }
+    let (m, b) = (shape.count as f64, shape.packet() as f64);
+    Formula {
+        rounds,
+        elements: rounds as f64 * b,
+        moved: (shape.nodes() - 1) as f64 * m,
+        hops: if p == 0 { 0 } else { n },
+        // Packets follow one another down the tree without waiting for the last one.
+        path: if n == 0 { 0.0 } else { m + (n - 1) as f64 * b },
+    }
 }
 
 /// All ports: sqrt(M tau / (t_c (n - 1))); one port: the whole vector.

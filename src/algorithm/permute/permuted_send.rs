@@ -46,11 +46,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn formula(shape: &Shape) -> Formula {
     if shape.count == 0 {
-        return Formula { rounds: 0, elements: 0.0 };
+        return Formula::default();
     }
-    let unit = complete_exchange::formula(&Shape { count: 1, ..*shape });
     let part = shape.count as f64 / shape.nodes() as f64;
-    Formula { rounds: 2 * unit.rounds, elements: 2.0 * unit.elements * part }
+    let half = complete_exchange::formula(&Shape { count: 1, ..*shape }).scaled(part);
+    half.then(half)
 }
 
 fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

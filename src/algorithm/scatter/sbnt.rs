@@ -53,14 +53,22 @@ pub const ALGORITHM: Algorithm = Algorithm {
 pub fn formula(shape: &Shape) -> Formula {
     let Shape { n, count, parameters } = *shape;
     if n == 0 || count == 0 {
-        return Formula { rounds: 0, elements: 0.0 };
+        return Formula::default();
     }
     let tree = Sbnt::new(n, Variant::MinRight);
+    // Down the longest path, 1, 11, 111, ..., every node receives its whole subtree's blocks.
+    let path: usize = (1..=n).map(|level| tree.subtree_size((1 << level) - 1) * count).sum();
+    let common = Formula {
+        moved: (n as usize * shape.nodes() / 2 * count) as f64,
+        hops: n as usize,
+        path: path as f64,
+        ..Formula::default()
+    };
     if all_ports(&parameters) {
         let mut sizes = vec![0; n as usize];
         tree.subtree(1).for_each(|(_, level)| sizes[level as usize] += 1);
         let (rounds, elements) = level_cost(sizes.into_iter(), count, parameters.packet);
-        return Formula { rounds, elements };
+        return Formula { rounds, elements, ..common };
     }
     // Round by round the longest message, which is found where the labels of the definition put it.
     let rounds = one_port_rounds(n);
@@ -71,7 +79,7 @@ pub fn formula(shape: &Shape) -> Formula {
             *longest = tree.subtree_size(c).max(*longest);
         }
     }
-    Formula { rounds, elements: longest.iter().map(|size| (size * count) as f64).sum() }
+    Formula { rounds, elements: longest.iter().map(|size| (size * count) as f64).sum(), ..common }
 }
 
 fn one_port_rounds(n: u32) -> usize {

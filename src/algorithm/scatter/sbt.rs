@@ -45,7 +45,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 pub fn formula(shape: &Shape) -> Formula {
     let Shape { n, count, parameters } = *shape;
     if n == 0 || count == 0 {
-        return Formula { rounds: 0, elements: 0.0 };
+        return Formula::default();
     }
     let (rounds, elements) = if all_ports(&parameters) {
         // The subtree of port 0 is a binomial tree of n - 1 dimensions.
@@ -54,7 +54,14 @@ pub fn formula(shape: &Shape) -> Formula {
         let subtrees = (0..n).map(|k| 1usize << (n - 1 - k));
         level_cost(subtrees, count, parameters.packet)
     };
-    Formula { rounds, elements }
+    let nodes = shape.nodes();
+    Formula {
+        rounds,
+        elements,
+        moved: (n as usize * nodes / 2 * count) as f64,
+        hops: n as usize,
+        path: ((nodes - 1) * count) as f64,
+    }
 }
 
 fn binomial(n: u32, k: u32) -> usize {

@@ -179,7 +179,7 @@ impl Experiment {
         }
         for (collective, sizes) in &self.runs {
             for size in sizes.iter().filter(|_| *collective != Collective::Barrier) {
-                if *size == 0 || size % ELEMENT != 0 {
+                if *size == 0 || !size.is_multiple_of(ELEMENT) {
                     return Err(format!("sizes: {size} bytes are no whole number of {ELEMENT}-byte elements"));
                 }
             }

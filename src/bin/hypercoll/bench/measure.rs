@@ -17,6 +17,9 @@ use std::time::Instant;
 /// Repetitions from which a job's cost is estimated.
 const PROBES: usize = 2;
 
+/// The part of the time left that is planned for; the rest is for repetitions that take longer than those before.
+const PLANNED: f64 = 0.85;
+
 /// What was measured.
 pub struct Measured {
     /// For each job its samples in seconds.
@@ -66,7 +69,7 @@ pub fn measure(side: &Side, experiment: &Experiment, jobs: &[Job], progress: &Pr
         // First estimates are poor (memory is touched and connections are made), so every pass has its own plan.
         let means: Vec<f64> = costs.iter().map(|cost| cost.seconds / cost.repetitions as f64).collect();
         let wanted: Vec<usize> = samples.iter().map(|s: &Vec<f64>| experiment.repetitions - s.len()).collect();
-        let left = (experiment.seconds - elapsed[0]).max(0.0);
+        let left = (experiment.seconds - elapsed[0]).max(0.0) * PLANNED;
         let plan = split(&means, &wanted, left, passes_left, experiment.warm_up);
         for index in shuffled(jobs.len(), experiment.seed, passes_done) {
             let repetitions = plan.batch[index];

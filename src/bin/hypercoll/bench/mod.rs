@@ -20,6 +20,7 @@ mod statistics;
 use crate::Failure;
 use experiment::Experiment;
 use hypercoll::collective::Collective;
+use hypercoll::select::Machine;
 use hypercoll::{threads, Hypercube, SystemOperation};
 use jobs::Job;
 use measure::Measured;
@@ -205,7 +206,7 @@ fn on_rank(args: &BenchArgs, side: &Side, host: &str, library: Library, out: &mu
         return Ok(());
     }
     let environment = environment::environment(hosts, library.name, library.standard);
-    let results = collect(experiment, environment, &jobs, left_out, measured);
+    let results = collect(experiment, environment, side.cube.machine(), &jobs, left_out, measured);
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&results).map_err(|error| error.to_string())?)?;
     } else {
@@ -222,7 +223,7 @@ fn on_rank(args: &BenchArgs, side: &Side, host: &str, library: Library, out: &mu
 
 fn list(jobs: &[Job], out: &mut dyn Write) -> Result<(), Failure> {
     for job in jobs {
-        let packet = job.options.as_ref().and_then(|o| o.packet).filter(|packet| *packet < job.call.count);
+        let packet = job.options.as_ref().and_then(|o| o.packet).filter(|packet| *packet < job.call.space().len());
         let packet = packet.map_or(String::new(), |p| format!(" of {}", sizes::show_bytes(p * ELEMENT)));
         let bytes = sizes::show_bytes(job.bytes);
         writeln!(out, "{:<15} {bytes:>9}  {}{packet}", job.call.collective, job.implementation)?;
@@ -234,6 +235,7 @@ fn list(jobs: &[Job], out: &mut dyn Write) -> Result<(), Failure> {
 fn collect(
     experiment: Experiment,
     environment: Environment,
+    machine: &Machine,
     jobs: &[Job],
     left_out: Vec<String>,
     measured: Measured,
@@ -255,7 +257,7 @@ fn collect(
             source: explanation.as_ref().map(|e| e.source.to_string()),
             parameters: explanation.as_ref().map(|e| RowParameters {
                 // A packet that holds all is none.
-                packet_bytes: e.parameters.packet.filter(|p| *p < job.call.count).map(|p| p * ELEMENT),
+                packet_bytes: e.parameters.packet.filter(|p| *p < job.call.space().len()).map(|p| p * ELEMENT),
                 ports: e.parameters.ports.name().into(),
                 symmetrized: e.parameters.symmetrized,
             }),
@@ -290,6 +292,7 @@ fn collect(
             seconds_taken: measured.seconds,
             seed: experiment.seed,
             confidence: statistics::CONFIDENCE,
+            machine: Some((machine.name.clone(), machine.tau, machine.t_c)),
             packet_bytes: experiment.packet,
             left_out,
         },
@@ -326,11 +329,61 @@ fn warnings(
             .push("ranks yield their cores although there are enough (mpi_yield_when_idle): latencies suffer".into());
     }
     let passes = experiment.passes.min(experiment.repetitions);
-    if measured.passes_done < passes {
+    if 2 * measured.passes_done <= passes && passes > 1 {
         warnings.push(format!("time was enough for {} of {passes} passes only (see --seconds)", measured.passes_done));
     }
     if environment.debug_build {
         warnings.push("this is a debug build; build with --release to measure".into());
     }
     warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: BenchArgs,
+    }
+
+    fn bench(arguments: &str) -> Result<String, Failure> {
+        let mut out = Vec::new();
+        run(&Cli::parse_from(std::iter::once("bench").chain(arguments.split(' '))).args, &mut out)?;
+        Ok(String::from_utf8_lossy(&out).into_owned())
+    }
+
+    #[test]
+    fn a_run_gives_results_that_can_be_read_back() {
+        let arguments = "--threads 3 --sizes 8,1KiB --seconds 2 --repetitions 7 --passes 2 --json";
+        let text = bench(arguments).unwrap_or_else(|_| panic!("it runs"));
+        let results: Results = serde_json::from_str(&text).unwrap();
+        assert_eq!((results.ranks, results.collectives().len()), (3, Collective::ALL.len()));
+        for row in &results.results {
+            assert!((1..=7).contains(&row.samples_s.len()), "{row:?}");
+            assert!(row.min_s > 0.0 && row.min_s <= row.median_s && row.median_s <= row.max_s, "{row:?}");
+            assert!(row.algorithm.is_some() && !row.native);
+        }
+        let broadcast = results.by_size("broadcast");
+        assert_eq!(broadcast.keys().copied().collect::<Vec<_>>(), [8, 1024]);
+        assert!(broadcast.values().all(|rows| results::auto(rows).is_some() && results::native(rows).is_none()));
+    }
+
+    #[test]
+    fn tables_name_every_collective() {
+        let text = bench("--threads 2 --sizes 64 --seconds 1 --repetitions 3").unwrap_or_else(|_| panic!("it runs"));
+        assert!(Collective::ALL.iter().all(|c| text.contains(&format!("## {c}"))), "{text}");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_found_out_before_the_measurement() {
+        let start = std::time::Instant::now();
+        match bench("--threads 2 --out /nowhere/results.json") {
+            Err(Failure::Usage(message)) => assert!(message.contains("/nowhere/results.json"), "{message}"),
+            _ => panic!("it must not run"),
+        }
+        assert!(start.elapsed().as_secs() < 20);
+    }
 }

@@ -25,8 +25,14 @@ pub fn header(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let method = &results.method;
     writeln!(
         out,
-        "# experiment {}: up to {} repetitions in {} shuffled passes, {:.0} s of {:.0} s; seed {}",
-        method.experiment, method.repetitions, method.passes, method.seconds_taken, method.seconds, method.seed
+        "# experiment {}: up to {} repetitions in {} of {} shuffled passes, {:.0} s of {:.0} s; seed {}",
+        method.experiment,
+        method.repetitions,
+        method.passes_done,
+        method.passes,
+        method.seconds_taken,
+        method.seconds,
+        method.seed
     )?;
     writeln!(
         out,
@@ -38,6 +44,10 @@ pub fn header(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         out,
         "# vs native: native median / this median, more than 1 is faster; *: the best of ours; ~: the CIs overlap"
     )?;
+    if let Some((name, tau, t_c)) = &method.machine {
+        let (tau, rate) = (tau * 1e6, 1e-6 / t_c);
+        writeln!(out, "# auto chooses for: {name}, tau {tau:.2} us, 1/t_c {rate:.0} MB/s")?;
+    }
     for left_out in &method.left_out {
         writeln!(out, "# left out, as the buffers would be too large: {left_out}")?;
     }
@@ -103,8 +113,7 @@ pub fn tables(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 /// The implementation; for the library's own choice with what it chose.
 fn label(row: &Row) -> String {
     let packet = row.parameters.as_ref().and_then(|parameters| parameters.packet_bytes);
-    let packet =
-        packet.filter(|packet| *packet < row.size_bytes).map_or(String::new(), |p| format!(" {}", show_bytes(p)));
+    let packet = packet.map_or(String::new(), |packet| format!(" {}", show_bytes(packet)));
     match &row.algorithm {
         Some(algorithm) if row.implementation == super::jobs::AUTO => format!("auto = {algorithm}{packet}"),
         _ => format!("{}{packet}", row.implementation),

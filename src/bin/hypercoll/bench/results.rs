@@ -56,6 +56,9 @@ pub struct Method {
     pub seconds_taken: f64,
     pub seed: u64,
     pub confidence: f64,
+    /// What the library's own choice took the machine to be: its name, tau in seconds, t_c in seconds per byte.
+    #[serde(default)]
+    pub machine: Option<(String, f64, f64)>,
     pub packet_bytes: Option<usize>,
     pub left_out: Vec<String>,
 }

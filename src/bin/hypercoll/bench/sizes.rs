@@ -47,7 +47,7 @@ pub fn parse_sizes(text: &str) -> Result<Vec<usize>, String> {
 /// `1 KiB`, `4 MiB`, or `1000 B` for what is no whole number of a larger unit.
 pub fn show_bytes(bytes: usize) -> String {
     for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {
-        if bytes > 0 && bytes % (1 << shift) == 0 {
+        if bytes > 0 && bytes.is_multiple_of(1 << shift) {
             return format!("{} {unit}", bytes >> shift);
         }
     }
