@@ -90,6 +90,15 @@ fn split(buffer: &mut [u8], from: std::ops::Range<usize>, into: std::ops::Range<
     }
 }
 
+/// What an execution waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Any request: something else may start then.
+    Any,
+    /// All requests: nothing else is left to start. The transport may report them one by one all the same.
+    All,
+}
+
 /// A finished request: its operation and, for a receive, the bytes that came.
 pub(crate) struct Completion {
     pub operation: u32,
@@ -110,8 +119,8 @@ pub(crate) trait Transport {
     /// Starts to receive one message into the ranges.
     fn receive(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &mut Buffers) -> Result<()>;
 
-    /// Reports what has completed; with `wait` not before there is something to report.
-    fn progress(&mut self, wait: bool, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()>;
+    /// Waits until something has completed, and reports it.
+    fn progress(&mut self, wait: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()>;
 
     /// Test mode: sends complete only when their receive has started.
     fn synchronous_sends(&mut self, on: bool);
@@ -164,6 +173,8 @@ pub(crate) struct Execution<'e> {
     /// The first operation that is not complete.
     head: usize,
     outstanding: usize,
+    /// Operations that have not started.
+    waiting: usize,
     failure: Option<Error>,
 }
 
@@ -182,7 +193,17 @@ impl<'e> Execution<'e> {
         work.needs.extend(operations.iter().map(|o| schedule.dependencies(o).len() as u32));
         work.candidates.clear();
         work.done.clear();
-        Execution { schedule, buffers, combine, transport, work, head: 0, outstanding: 0, failure: None }
+        Execution {
+            schedule,
+            buffers,
+            combine,
+            transport,
+            work,
+            head: 0,
+            outstanding: 0,
+            waiting: operations.len(),
+            failure: None,
+        }
     }
 
     /// Starts, and runs to the end.
@@ -203,13 +224,14 @@ impl<'e> Execution<'e> {
             }
         }
         while self.head < self.work.states.len() {
-            self.poll(true)?;
+            self.poll()?;
         }
         self.failure.take().map_or(Ok(()), Err)
     }
 
     /// Takes in what has completed and starts what may start.
-    fn poll(&mut self, wait: bool) -> Result<()> {
+    fn poll(&mut self) -> Result<()> {
+        let wait = if self.waiting == 0 { Wait::All } else { Wait::Any };
         let mut done = std::mem::take(&mut self.work.done);
         self.transport.progress(wait, &mut self.buffers, &mut done)?;
         for completion in done.drain(..) {
@@ -258,6 +280,7 @@ impl<'e> Execution<'e> {
             return Ok(());
         }
         self.work.states[at] = State::Started;
+        self.waiting -= 1;
         self.work.candidates.extend(self.schedule.channel_successor(operation));
         let ranges = self.schedule.ranges(operation);
         match operation.kind {
@@ -311,7 +334,7 @@ impl Drop for Execution<'_> {
     fn drop(&mut self) {
         let mut done = Vec::new();
         while self.outstanding > 0 {
-            if self.transport.progress(true, &mut self.buffers, &mut done).is_err() {
+            if self.transport.progress(Wait::All, &mut self.buffers, &mut done).is_err() {
                 return;
             }
             self.outstanding -= done.drain(..).len();

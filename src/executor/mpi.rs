@@ -6,7 +6,7 @@
 //! A message of one range is sent from and received into the user's buffer; one of several ranges is packed. Messages of
 //! more bytes than MPI can count are split.
 
-use super::{Buffers, Completion, Transport};
+use super::{Buffers, Completion, Transport, Wait};
 use crate::error::{Error, Result};
 use crate::operation::SystemOperation;
 use crate::schedule::BufferRange;
@@ -170,8 +170,9 @@ impl MpiTransport {
         }
     }
 
-    /// Tests all requests once; the number that have completed.
-    fn test(&mut self) -> Result<usize> {
+    /// Tests the requests once; the number that have completed. With `all` it is either all of them or none, which is cheaper
+    /// to find out.
+    fn test(&mut self, all: bool) -> Result<usize> {
         let count = self.requests.len();
         if self.indices.len() < count {
             self.indices.resize(count, 0);
@@ -179,16 +180,20 @@ impl MpiTransport {
             self.statuses.resize(count, unsafe { std::mem::zeroed() });
         }
         let mut completed: c_int = 0;
+        let (requests, statuses) = (self.requests.as_mut_ptr(), self.statuses.as_mut_ptr());
         // SAFETY: `requests`, `indices` and `statuses` hold at least `count` elements.
         let code = unsafe {
-            ffi::PMPI_Testsome(
-                count as c_int,
-                self.requests.as_mut_ptr(),
-                &mut completed,
-                self.indices.as_mut_ptr(),
-                self.statuses.as_mut_ptr(),
-            )
+            if all {
+                ffi::PMPI_Testall(count as c_int, requests, &mut completed, statuses)
+            } else {
+                let indices = self.indices.as_mut_ptr();
+                ffi::PMPI_Testsome(count as c_int, requests, &mut completed, indices, statuses)
+            }
         };
+        if all && completed != 0 {
+            completed = count as c_int;
+            (0..).zip(&mut self.indices[..count]).for_each(|(index, place)| *place = index);
+        }
         // Errors of single requests (a message too long for its receive) are in the statuses.
         self.failed = code == ffi::MPI_ERR_IN_STATUS as c_int;
         if !self.failed {
@@ -264,16 +269,17 @@ impl Transport for MpiTransport {
         unsafe { self.post(owner, start, bytes) }
     }
 
-    fn progress(&mut self, wait: bool, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
+    fn progress(&mut self, wait: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
         if self.requests.is_empty() {
             return Ok(());
         }
-        let mut completed = self.test()?;
+        let all = wait == Wait::All;
+        let mut completed = self.test(all)?;
         let mut since: Option<(Instant, Duration)> = None;
         let mut spins = 0u32;
-        while wait && completed == 0 {
+        while completed == 0 {
             // Every test makes MPI's own progress once and yields the core if MPI was told to.
-            completed = self.test()?;
+            completed = self.test(all)?;
             spins += 1;
             if spins % 4096 == 0 {
                 let (start, next) =

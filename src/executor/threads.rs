@@ -3,7 +3,7 @@
 //!
 //! Messages are copied once into a mailbox and once out of it; sends never wait.
 
-use super::{Buffers, Completion, Transport};
+use super::{Buffers, Completion, Transport, Wait};
 use crate::error::{Error, Result};
 use crate::schedule::BufferRange;
 use crate::select::Machine;
@@ -136,10 +136,10 @@ impl Transport for Threads {
         Ok(())
     }
 
-    fn progress(&mut self, wait: bool, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
+    fn progress(&mut self, _: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
         loop {
             self.deliver(buffers);
-            if !self.done.is_empty() || !wait {
+            if !self.done.is_empty() {
                 done.append(&mut self.done);
                 return Ok(());
             }

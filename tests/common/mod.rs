@@ -54,7 +54,6 @@ pub fn run(mut command: Command, limit: Duration) -> Output {
     let timed_out = status.is_none();
     if timed_out {
         kill(&format!("-{}", child.id()));
-        child.wait().expect("the end of the process");
     }
     // A rank may be on its way out when its launcher has gone; after a kill it may not have heard of it.
     let patience = Instant::now();
@@ -71,6 +70,9 @@ pub fn run(mut command: Command, limit: Duration) -> Output {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(marked(&mark), [0u32; 0], "{command:?}: processes that cannot be killed");
+    if timed_out {
+        child.wait().expect("the end of the process"); // it has been killed, so this does not wait for long
+    }
     let [stdout, stderr] = files.map(|file| {
         let text = String::from_utf8_lossy(&std::fs::read(&file).expect("the output")).into_owned();
         std::fs::remove_file(&file).expect("the file is ours");
@@ -83,8 +85,8 @@ pub fn run(mut command: Command, limit: Duration) -> Output {
 
 /// Kills a process, or, with a minus sign, a process group.
 fn kill(target: &str) {
-    // The shell's own kill: there is no other in a minimal system.
-    let _ = Command::new("sh").args(["-c", &format!("kill -KILL -- {target} 2>/dev/null")]).status();
+    // The shell's own kill: there may be no other in a minimal system. Dash knows `--` after `-s` only.
+    let _ = Command::new("sh").args(["-c", &format!("kill -s KILL -- {target} 2>/dev/null")]).status();
 }
 
 /// The live processes of a run, zombies left out.

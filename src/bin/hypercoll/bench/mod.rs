@@ -151,11 +151,17 @@ fn under_mpi(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let (version, subversion) = mpi::environment::version();
     let library = Library { name: short(&library), standard: Some(format!("{version}.{subversion}")) };
     debug_assert_eq!(universe.world().size() as usize, cube.size());
-    on_rank(args, &Side { cube: &cube, native: Some(&native) }, &host, library, out).map_err(|failure| {
-        // What all ranks would say alike is said once.
+    let outcome = on_rank(args, &Side { cube: &cube, native: Some(&native) }, &host, library, out);
+    // While MPI is up: when the first rank has gone with an error, the launcher ends the others, and their words are lost.
+    // What all ranks would say alike is said once.
+    outcome.map_err(|failure| {
+        let (Failure::Usage(message) | Failure::Found(message)) = &failure;
+        if !message.is_empty() && (cube.rank() == 0 || matches!(failure, Failure::Found(_))) {
+            eprintln!("hypercoll: {message}");
+        }
         match failure {
-            Failure::Usage(_) if cube.rank() > 0 => Failure::Usage(String::new()),
-            failure => failure,
+            Failure::Usage(_) => Failure::Usage(String::new()),
+            Failure::Found(_) => Failure::Found(String::new()),
         }
     })
 }
