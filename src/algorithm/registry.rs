@@ -29,6 +29,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::all_reduce::sbt::ALGORITHM,
     super::all_reduce::direct::ALGORITHM,
     super::permute::permuted_send::ALGORITHM,
+    super::permute::direct::ALGORITHM,
     super::barrier::dissemination::ALGORITHM,
 ];
 

@@ -60,13 +60,13 @@ pub struct BenchArgs {
     /// Packet size in bytes for the forms with packets, instead of the best one by formula
     #[arg(long, value_name = "BYTES", value_parser = sizes::parse_bytes)]
     packet: Option<usize>,
-    /// Repetitions of each job, at most
+    /// Repetitions of each job, at most; the default experiment says 200
     #[arg(long)]
     repetitions: Option<usize>,
-    /// Time for everything, in seconds
+    /// Time for everything, in seconds; the default experiment says 90
     #[arg(long)]
     seconds: Option<f64>,
-    /// Passes over all jobs, each in a new order
+    /// Passes over all jobs, each in a new order; the default experiment says 10
     #[arg(long)]
     passes: Option<usize>,
     /// Repetitions that do not count, before the others of a pass

@@ -21,9 +21,9 @@ impl Progress {
 
     /// Begins a stretch that ends when `whole` is reached.
     pub fn start(&self, what: &'static str, whole: f64) {
+        self.0.set_message(what);
         self.0.set_length(steps(whole));
         self.0.set_position(0);
-        self.0.set_message(what);
     }
 
     pub fn reach(&self, done: f64) {
