@@ -1,4 +1,79 @@
-//! hypercoll: hypercube collectives over MPI.
+//! Hypercube collectives over MPI.
+//!
+//! Every rank plays a node of a Boolean cube, works out its parents, children and messages from its own address, and
+//! carries them out by nonblocking point-to-point calls: broadcast along edge-disjoint spanning trees, scatter along
+//! balanced ones, exchanges that keep every link of the cube busy, and the direct algorithms that are best where ranks share
+//! a memory. The collectives have rsmpi's names and argument order, and return [`Result`]s.
+//!
+//! # The one idea
+//! An algorithm is a pure function from (call, node) to the transfers of that node. What becomes of them is a [`schedule`],
+//! plain data, and everything else consumes schedules:
+//!
+//! ```text
+//! address -> topology -> algorithm -> schedule -+-> executor::mpi        nonblocking point-to-point
+//!                                               +-> executor::threads    ranks are threads; no MPI needed
+//!                                               +-> executor::simulator  virtual time, port models
+//!                                               +-> schedule::check      proof over all ranks
+//!                                               +-> select               predicted time, choice
+//! ```
+//!
+//! * [`address`]: relative addresses, rotations, necklaces, Gray code. * [`topology`]: the spanning trees.
+//! * [`collective`]: what each collective means. * [`algorithm`]: the algorithms and their registry.
+//! * [`schedule`]: from the transfers of nodes to the operations of ranks, for any number of ranks; checker and cost.
+//! * [`select`]: which algorithm a call gets, and why. * [`executor`]: what carries schedules out.
+//! * [`comm`]: the public API, [`Hypercube`]. * [`render`]: pictures.
+//!
+//! # Over MPI
+//! ```no_run
+//! # #[cfg(feature = "mpi")] {
+//! use hypercoll::{Hypercube, SystemOperation};
+//!
+//! let universe = mpi::initialize().unwrap();
+//! let cube = Hypercube::new(&universe.world()).unwrap(); // was: let world = universe.world();
+//!
+//! let mut data = vec![cube.rank() as f64; 1000];
+//! cube.process_at_rank(0).broadcast_into(&mut data).unwrap();
+//! let mut sum = 0.0;
+//! cube.all_reduce_into(&data[0], &mut sum, SystemOperation::sum()).unwrap();
+//! println!("{}", cube.explain_last());
+//! # }
+//! ```
+//!
+//! # Without MPI
+//! The same code runs on threads, for tests and for trying things out:
+//! ```
+//! use hypercoll::{threads, SystemOperation};
+//!
+//! let results = threads::run(8, |cube| {
+//!     // Every rank contributes one value for each of 8 bins; rank i gets the sum of bin i.
+//!     let values = [cube.rank() as u32; 8];
+//!     let mut bin = 0u32;
+//!     cube.reduce_scatter_block_into(&values, &mut bin, SystemOperation::sum()).unwrap();
+//!
+//!     // An algorithm by name; the packet size in elements.
+//!     let mut vector = [if cube.rank() == 3 { 7 } else { 0 }; 100];
+//!     cube.broadcast(3).algorithm("msbt").packet(10).run(&mut vector).unwrap();
+//!     (bin, vector[99], cube.explain_last())
+//! });
+//! assert!(results.iter().all(|(bin, last, _)| (*bin, *last) == (28, 7)));
+//! assert!(results[0].2.contains("msbt (HJ86 MSBT)"));
+//! ```
+//!
+//! # What is guaranteed
+//! Any number of ranks from 1 on, any root, any count (also 0), all `bytemuck::Pod` elements; operations that do not commute
+//! are combined in rank order. For a given algorithm, number of ranks, packet size and hosting, floating-point
+//! reductions combine in a fixed order: at every step what comes from a lower rank is the left operand, and the steps
+//! are the broadcast's, backwards. Errors of the arguments are found before anything is sent and leave the buffers as they
+//! were. Ranks that pass different counts get an error where a message of the wrong length arrives; they, and those that
+//! wait for them, do not hang, as long as the ranks agree on the number of messages. Whatever else keeps a rank waiting is
+//! reported after ten seconds, by name of the ranks it waits for (`log`, warn level), and ends the job after
+//! `HYPERCOLL_TIMEOUT` seconds, if set.
+//!
+//! # Papers
+//! * HJ86: C.-T. Ho, S. L. Johnsson, Distributed Routing Algorithms for Broadcasting and Personalized Communication in
+//!   Hypercubes, YALEU/DCS/TR-483, 1986.
+//! * HJ88: C.-T. Ho, S. L. Johnsson, Spanning Balanced Trees in Boolean Cubes, YALEU/DCS/TR-611, 1988.
+//! * SW: Q. F. Stout, B. Wagar, Intensive Hypercube Communication, Journal of Parallel and Distributed Computing 10, 1990.
 #![deny(missing_docs)]
 
 pub mod address;
@@ -18,4 +93,4 @@ pub mod topology;
 pub use comm::Hypercube;
 pub use error::{Error, Result};
 pub use executor::threads;
-pub use operation::SystemOperation;
+pub use operation::{Commutative, Reduction, SystemOperation};

@@ -92,7 +92,7 @@ fn name(violation: &Violation) -> &'static str {
 }
 
 /// Wrong data: found by following them, or because they wait for each other in a circle.
-const WRONG_DATA: &[&str] = &["Postcondition", "Operands", "Deadlock", "Round"];
+const WRONG_DATA: &[&str] = &["Postcondition", "Operands", "Deadlock", "Round", "another kind"];
 
 /// A right set of schedules.
 struct Case {
@@ -423,6 +423,12 @@ fn two_operations_exchanged() {
             }
             let what = format!("rank {rank}, {i} {:?} and {j} {:?} exchanged", ops[i], ops[j]);
             let schedules = case.with(rank, &mutant);
+            let turned =
+                ops[i + 1..=j].iter().map(|op| (&ops[i], op)).chain(ops[i + 1..j].iter().map(|op| (op, &ops[j])));
+            let only_rounds = |(a, b): (&Op, &Op)| a.same_channel(b) && a.ranges == b.ranges && a.round != b.round;
+            if { turned }.any(only_rounds) {
+                continue; // messages that are alike change places: only the rounds differ, see the test of rounds
+            }
             if exchange_is_equivalent(case, &ops, i, j) {
                 tally.equivalent(case, &what, &schedules);
             } else {
@@ -467,7 +473,10 @@ fn a_shifted_range() {
                     let mut touching = later().filter(|(_, r)| r.buffer == Buffer::Receive && r.indices().contains(&i));
                     touching.next().is_some_and(|(op, _)| matches!(op.kind, Kind::Receive { .. }))
                 };
-                if was_there_before(case, rank, index, ops[index].ranges[at]) && !beyond && { astray }.all(is_mended) {
+                let receives = matches!(ops[index].kind, Kind::Receive { .. });
+                if receives && was_there_before(case, rank, index, ops[index].ranges[at]) && !beyond && { astray }
+                    .all(is_mended)
+                {
                     tally.equivalent(case, &what, &schedules);
                     continue;
                 }
@@ -684,28 +693,25 @@ fn too_small_a_window() {
     tally.enough(700, 20);
 }
 
-/// Each rank sends what it waits for from the other: a circle, whatever the window.
+/// Two ranks exchange through scratch memory. If what arrives takes the place of what is sent, each receive waits for its
+/// rank's send, and without buffering each send waits for the other rank's receive.
 #[test]
 fn a_circle_of_waiting() {
-    let range = |offset| BufferRange { buffer: Buffer::Receive, offset, len: 1 };
-    let schedule = |rank: usize, crossed: bool| {
-        let mut builder = Builder::new();
-        let peer = 1 - rank;
-        // As it should be: the own block goes out and the other's comes in. Crossed: what came in goes out.
-        let sent = if crossed { peer } else { rank };
-        builder.receive(0, peer, &[range(peer)]);
-        builder.send(1, peer, &[range(sent)]);
-        builder.finish(rank, 2, 0)
+    let range = |buffer, offset| BufferRange { buffer, offset, len: 1 };
+    let schedule = |rank: usize, arrival: usize| {
+        let (mut builder, peer) = (Builder::new(), 1 - rank);
+        builder.copy(0, range(Buffer::Receive, rank), range(Buffer::Scratch, 0));
+        builder.send(0, peer, &[range(Buffer::Scratch, 0)]);
+        builder.receive(0, peer, &[range(Buffer::Scratch, arrival)]);
+        builder.copy(0, range(Buffer::Scratch, arrival), range(Buffer::Receive, peer));
+        builder.finish(rank, 2, 2)
     };
     let call = Call { in_place: true, ..Call::new(Collective::AllGather, 2, 1) };
-    for (crossed, expected) in [([false, false], None), ([true, true], Some("Deadlock"))] {
-        let schedules = [schedule(0, crossed[0]), schedule(1, crossed[1])];
+    for (arrivals, expected) in [([1, 1], None), ([0, 1], None), ([1, 0], None), ([0, 0], Some("Deadlock"))] {
+        let schedules = [schedule(0, arrivals[0]), schedule(1, arrivals[1])];
         let violations = check(&call, &schedules, true).violations;
-        assert_eq!(violations.first().map(name), expected, "{violations:?}");
+        assert_eq!(violations.first().map(name), expected, "{arrivals:?}: {violations:?}");
     }
-    // Only one of them: no circle, but the data are not the right ones.
-    let violations = check(&call, &[schedule(0, true), schedule(1, false)], true).violations;
-    assert_eq!(violations.first().map(name), Some("Postcondition"), "{violations:?}");
 }
 
 /// A send in the round in which its data arrive, or before.

@@ -164,15 +164,17 @@ pub fn all_ports(parameters: &Parameters) -> bool {
 mod tests {
     use super::packets;
 
+    /// Packets as (start, end) pairs.
+    fn cut(packet: Option<usize>) -> Vec<Vec<(usize, usize)>> {
+        let packets = packets([0..3, 3..6, 6..9].into_iter(), packet);
+        packets.into_iter().map(|p| p.into_iter().map(|r| (r.start, r.end)).collect()).collect()
+    }
+
     #[test]
     fn packets_pack_short_blocks_and_cut_long_ones() {
-        let blocks = || [0..3, 3..6, 6..9].into_iter();
-        assert_eq!(packets(blocks(), None), [vec![0..3, 3..6, 6..9]]);
-        assert_eq!(packets(blocks(), Some(4)), [vec![0..3, 3..4], vec![4..6, 6..8], vec![8..9]]);
-        assert_eq!(packets(blocks(), Some(6)), [vec![0..3, 3..6], vec![6..9]]);
-        assert_eq!(
-            packets(blocks(), Some(2)),
-            [vec![0..2], vec![2..3], vec![3..5], vec![5..6], vec![6..8], vec![8..9]]
-        );
+        assert_eq!(cut(None), [[(0, 3), (3, 6), (6, 9)]]);
+        assert_eq!(cut(Some(4)), [vec![(0, 3), (3, 4)], vec![(4, 6), (6, 8)], vec![(8, 9)]]);
+        assert_eq!(cut(Some(6)), [vec![(0, 3), (3, 6)], vec![(6, 9)]]);
+        assert_eq!(cut(Some(2)), [[(0, 2)], [(2, 3)], [(3, 5)], [(5, 6)], [(6, 8)], [(8, 9)]]);
     }
 }

@@ -35,7 +35,7 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
     if (algorithm.exact)(&shape) {
         compare("rounds", report.cost.rounds as f64, formula.rounds as f64);
         // The papers charge every packet in full; the last one may be shorter.
-        if call.count % shape.packet() == 0 {
+        if call.count.is_multiple_of(shape.packet()) {
             compare("elements", report.cost.longest_sum() as f64, formula.elements);
         }
     } else if report.cost.rounds > formula.rounds {

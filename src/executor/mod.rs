@@ -1,8 +1,8 @@
 //! Executors: what carries schedules out.
 //!
-//! [`Execution`] drives the schedule of one rank by the rule of [`crate::schedule`], over a [`Transport`] that moves
-//! messages: real MPI ([`mpi`]) or threads of one process ([`threads`]). It knows an element only as a size and, for
-//! reductions, a combine function. The [`simulator`] needs neither: it lives in virtual time.
+//! An execution drives the schedule of one rank by the rule of [`crate::schedule`], over a transport that moves messages: real
+//! MPI (`mpi`, with the feature of that name) or threads of one process ([`threads`]). It knows an element only as a size
+//! and, for reductions, a combine function. The [`simulator`] needs neither: it lives in virtual time.
 
 #[cfg(feature = "mpi")]
 pub mod mpi;

@@ -281,7 +281,7 @@ impl Transport for MpiTransport {
             // Every test makes MPI's own progress once and yields the core if MPI was told to.
             completed = self.test(all)?;
             spins += 1;
-            if spins % 4096 == 0 {
+            if spins.is_multiple_of(4096) {
                 let (start, next) =
                     *since.get_or_insert((Instant::now(), self.timeout.unwrap_or(PATIENCE).min(PATIENCE)));
                 let waited = start.elapsed();

@@ -248,10 +248,9 @@ mod tests {
             let mut before = vec![vec![false; 24]; 24];
             for (index, needs) in needs(&schedule).iter().enumerate() {
                 for &need in needs {
+                    let earlier = before[need as usize].clone();
+                    before[index].iter_mut().zip(earlier).for_each(|(set, also)| *set |= also);
                     before[index][need as usize] = true;
-                    for earlier in 0..24 {
-                        before[index][earlier] |= before[need as usize][earlier];
-                    }
                 }
             }
             for (a, (x, x_writes)) in accesses.iter().enumerate() {

@@ -106,7 +106,7 @@ pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut
             }
         }
     }
-    parts.sort_unstable_by(|a, b| (a.0, a.1, a.2, a.3.start).cmp(&(b.0, b.1, b.2, b.3.start)));
+    parts.sort_unstable_by_key(|(round, receives, peer, piece)| (*round, *receives, *peer, piece.start));
 
     let mut messages = Messages { rank, rounds, ..Messages::default() };
     for (round, receives, peer, piece) in parts {

@@ -56,7 +56,7 @@ impl Hosting {
         if position < 2 * pairs {
             Some(position)
         } else {
-            (position % 2 == 0).then_some(position / 2 + pairs)
+            position.is_multiple_of(2).then_some(position / 2 + pairs)
         }
     }
 

@@ -41,14 +41,16 @@ pub fn run(args: &VerifyArgs, out: &mut dyn Write) -> std::result::Result<(), Fa
     if let (Some(collective), Some(name)) = (args.collective, &args.algorithm) {
         registry::find(collective, name).map_err(|e| e.to_string())?;
     }
-    let (ranks, tallies) = match args.threads {
-        Some(0) => return Err(Failure::Usage("threads: at least 1 rank is needed".into())),
-        Some(ranks) => (ranks, threads::run(ranks, |cube| verify(args, cube))),
-        None => match under_mpi(args)? {
-            Some(result) => result,
-            None => return Ok(()),
-        },
-    };
+    match args.threads {
+        Some(0) => Err(Failure::Usage("threads: at least 1 rank is needed".into())),
+        Some(ranks) => report(args, &threads::run(ranks, |cube| verify(args, cube)), out),
+        None => under_mpi(args, out),
+    }
+}
+
+/// Prints what all ranks found.
+fn report(args: &VerifyArgs, tallies: &[Tally], out: &mut dyn Write) -> std::result::Result<(), Failure> {
+    let ranks = tallies.len();
     let calls: u64 = tallies.iter().map(|t| t.calls).sum();
     let failures: Vec<&String> = tallies.iter().flat_map(|t| &t.failures).collect();
     if args.json {
@@ -69,9 +71,10 @@ pub fn run(args: &VerifyArgs, out: &mut dyn Write) -> std::result::Result<(), Fa
     }
 }
 
-/// All ranks' tallies on rank 0, `None` on the others.
+/// Collects what all ranks found, and reports it on rank 0 before MPI ends: a rank that ends with an error may take the
+/// others' last words with it.
 #[cfg(feature = "mpi")]
-fn under_mpi(args: &VerifyArgs) -> std::result::Result<Option<(usize, Vec<Tally>)>, Failure> {
+fn under_mpi(args: &VerifyArgs, out: &mut dyn Write) -> std::result::Result<(), Failure> {
     use mpi::traits::*;
     let universe = mpi::initialize().ok_or_else(|| "MPI is initialised already".to_string())?;
     let world = universe.world();
@@ -85,20 +88,23 @@ fn under_mpi(args: &VerifyArgs) -> std::result::Result<Option<(usize, Vec<Tally>
     if cube.rank() > 0 {
         root.gather_into(&own[..]);
         tally.failures.iter().take(3).for_each(|failure| eprintln!("WRONG: {failure}"));
-        return if tally.failures.is_empty() { Ok(None) } else { Err(Failure::Found(String::new())) };
+        world.barrier();
+        return if tally.failures.is_empty() { Ok(()) } else { Err(Failure::Found(String::new())) };
     }
     root.gather_into_root(&own[..], &mut all[..]);
-    let size = cube.size();
     let mut tallies = vec![tally];
     for (rank, counts) in all.chunks(2).enumerate().skip(1) {
         let failures = vec![format!("rank {rank}: see its own messages"); counts[1] as usize];
         tallies.push(Tally { calls: counts[0], failures });
     }
-    Ok(Some((size, tallies)))
+    let outcome = report(args, &tallies, out);
+    let flushed = out.flush();
+    world.barrier();
+    outcome.and(flushed.map_err(Failure::from))
 }
 
 #[cfg(not(feature = "mpi"))]
-fn under_mpi(_: &VerifyArgs) -> std::result::Result<Option<(usize, Vec<Tally>)>, Failure> {
+fn under_mpi(_: &VerifyArgs, _: &mut dyn Write) -> std::result::Result<(), Failure> {
     Err(Failure::Usage("this hypercoll was built without MPI; use --threads RANKS".into()))
 }
 

@@ -1,0 +1,333 @@
+//! The communicator: what users call.
+
+mod process;
+mod request;
+
+pub use process::Process;
+pub use request::{AllGather, AllReduce, AllToAll, Broadcast, Gather, Permute, Reduce, ReduceScatter, Scatter};
+
+use crate::address::dimension_for;
+use crate::buffer::{Buffer, BufferMut};
+use crate::collective::{Call, Collective};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::executor::{Buffers, Combine, Execution, Transport, Workspace};
+use crate::explain::Explanation;
+use crate::operation::Reduction;
+use crate::schedule::Schedule;
+use crate::select::{choose, Choice, Machine, Options};
+use request::Prepared;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Plans kept at hand without hashing.
+const MOST_RECENT: usize = 4;
+/// Plans kept; when as many have been made, the cache starts afresh.
+const MOST_PLANS: usize = 4096;
+
+/// A communicator whose collectives run on the hypercube.
+///
+/// Made from any rsmpi communicator ([`Hypercube::new`]), or handed to each thread by [`crate::threads::run`]. All ranks
+/// call the same collectives in the same order, as with MPI. Every call returns a [`Result`]; an error of the arguments
+/// leaves the buffers as they were.
+///
+/// If a collective fails on the way (for instance because ranks pass different counts), the communicator is broken: later
+/// calls return [`Error::Broken`], since messages of the failed one may still be under way.
+pub struct Hypercube {
+    rank: usize,
+    size: usize,
+    transport: RefCell<Box<dyn Transport>>,
+    work: RefCell<Workspace>,
+    plans: RefCell<HashMap<PlanKey, Rc<Plan>>>,
+    /// The plans used last, looked at first: comparing a few keys is faster than hashing one.
+    recent: RefCell<Vec<(PlanKey, Rc<Plan>)>>,
+    machine: Machine,
+    last: RefCell<Option<(Rc<Plan>, f64)>>,
+    broken: Cell<bool>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct PlanKey {
+    call: Call,
+    element: usize,
+    options: Options,
+}
+
+/// A schedule, ready to run, and how it came about.
+pub(crate) struct Plan {
+    pub call: Call,
+    pub element: usize,
+    pub choice: Choice,
+    pub schedule: Schedule,
+}
+
+impl Hypercube {
+    #[cfg(feature = "mpi")]
+    /// A hypercube of the ranks of `communicator` (all ranks call this together). The communicator is duplicated, so the
+    /// messages of both never meet; it returns errors instead of aborting.
+    ///
+    /// `HYPERCOLL_TIMEOUT` (seconds) ends the job, with a message that names the missing ranks, when a collective makes no
+    /// progress for so long. `HYPERCOLL_SYNCHRONOUS_SENDS=1` makes every send wait for its receive, for tests.
+    ///
+    /// # Errors
+    /// [`Error::Mpi`] if MPI cannot duplicate the communicator.
+    pub fn new(communicator: &impl ::mpi::traits::Communicator) -> Result<Hypercube> {
+        let (transport, cores) = crate::executor::mpi::MpiTransport::duplicate(communicator)?;
+        let machine = cores.map_or_else(Machine::network, Machine::shared_memory);
+        Ok(Hypercube::over(Box::new(transport), machine))
+    }
+
+    pub(crate) fn over(transport: Box<dyn Transport>, machine: Machine) -> Hypercube {
+        Hypercube {
+            rank: transport.rank(),
+            size: transport.size(),
+            transport: RefCell::new(transport),
+            work: RefCell::default(),
+            plans: RefCell::default(),
+            recent: RefCell::default(),
+            machine,
+            last: RefCell::default(),
+            broken: Cell::new(false),
+        }
+    }
+
+    /// The rank of the caller.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The number of ranks; any number from 1 on.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// n, the dimension of the cube: ceil(log2 size).
+    pub fn dimension(&self) -> u32 {
+        dimension_for(self.size)
+    }
+
+    /// What the choice of algorithms takes the machine to be.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// A rank as the root of collectives, as in rsmpi. That it is a rank is checked by the call.
+    pub fn process_at_rank(&self, rank: impl TryInto<usize>) -> Process<'_> {
+        Process { cube: self, rank: rank.try_into().unwrap_or(usize::MAX) }
+    }
+
+    /// Test mode, on all ranks: every send waits until its receive has started (over MPI; threads ignore it). It shows
+    /// that nothing leans on MPI's buffers.
+    pub fn synchronous_sends(&self, on: bool) {
+        self.transport.borrow_mut().synchronous_sends(on);
+    }
+
+    /// Waits until all ranks have called it.
+    ///
+    /// # Errors
+    /// Failures of the transport.
+    pub fn barrier(&self) -> Result<()> {
+        self.prepare(Collective::Barrier, 0).go(0, 1, &[], &mut [], None)
+    }
+
+    /// All-gather: `receive` becomes the blocks `send` of all ranks, by rank.
+    ///
+    /// All ranks: `send` has m elements, `receive` m times [`Hypercube::size`].
+    ///
+    /// # Errors
+    /// [`Error::Length`]; failures of the transport.
+    pub fn all_gather_into<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+    {
+        self.all_gather().run(send, receive)
+    }
+
+    /// All-gather in place: block r of `blocks` is the block of rank r; the others are filled in.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the length is no multiple of the number of ranks; failures of the transport.
+    pub fn all_gather_in_place<R: BufferMut + ?Sized>(&self, blocks: &mut R) -> Result<()> {
+        self.all_gather().run_in_place(blocks)
+    }
+
+    /// All-to-all: block j of `send` goes to rank j, block i of `receive` comes from rank i.
+    ///
+    /// All ranks: both have the same length, m times [`Hypercube::size`].
+    ///
+    /// # Errors
+    /// [`Error::Length`]; failures of the transport.
+    pub fn all_to_all_into<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+    {
+        self.all_to_all().run(send, receive)
+    }
+
+    /// All-reduce: `receive` becomes the element-wise combination of `send` of all ranks.
+    ///
+    /// All ranks: both have the same length.
+    ///
+    /// # Errors
+    /// [`Error::Length`]; [`Error::Operation`] if it is not defined for the type; failures of the transport.
+    pub fn all_reduce_into<S, R, O>(&self, send: &S, receive: &mut R, operation: O) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+        O: Reduction<S::Element>,
+    {
+        self.all_reduce().run(send, receive, operation)
+    }
+
+    /// All-reduce in place: `values` is contribution and result.
+    ///
+    /// # Errors
+    /// As [`Hypercube::all_reduce_into`].
+    pub fn all_reduce_in_place<R, O>(&self, values: &mut R, operation: O) -> Result<()>
+    where
+        R: BufferMut + ?Sized,
+        O: Reduction<R::Element>,
+    {
+        self.all_reduce().run_in_place(values, operation)
+    }
+
+    /// Reduce-scatter: `receive` becomes this rank's block of the element-wise combination of `send` of all ranks (the
+    /// papers' histogram).
+    ///
+    /// All ranks: `receive` has m elements, `send` m times [`Hypercube::size`].
+    ///
+    /// # Errors
+    /// As [`Hypercube::all_reduce_into`].
+    pub fn reduce_scatter_block_into<S, R, O>(&self, send: &S, receive: &mut R, operation: O) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+        O: Reduction<S::Element>,
+    {
+        self.reduce_scatter().run(send, receive, operation)
+    }
+
+    /// Permutation: `send` goes to rank `permutation[rank]`, `receive` comes from the rank whose target this one is.
+    ///
+    /// All ranks pass the same permutation and equal lengths.
+    ///
+    /// # Errors
+    /// [`Error::Permutation`]; [`Error::Length`]; failures of the transport.
+    pub fn permute_into<S, R>(&self, permutation: &[usize], send: &S, receive: &mut R) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+    {
+        self.permute(permutation).run(send, receive)
+    }
+
+    /// A broadcast with options.
+    pub fn broadcast(&self, root: usize) -> Broadcast<'_> {
+        Broadcast(self.prepare(Collective::Broadcast, root))
+    }
+
+    /// A scatter with options.
+    pub fn scatter(&self, root: usize) -> Scatter<'_> {
+        Scatter(self.prepare(Collective::Scatter, root))
+    }
+
+    /// A gather with options.
+    pub fn gather(&self, root: usize) -> Gather<'_> {
+        Gather(self.prepare(Collective::Gather, root))
+    }
+
+    /// An all-gather with options.
+    pub fn all_gather(&self) -> AllGather<'_> {
+        AllGather(self.prepare(Collective::AllGather, 0))
+    }
+
+    /// An all-to-all with options.
+    pub fn all_to_all(&self) -> AllToAll<'_> {
+        AllToAll(self.prepare(Collective::AllToAll, 0))
+    }
+
+    /// A reduce with options.
+    pub fn reduce(&self, root: usize) -> Reduce<'_> {
+        Reduce(self.prepare(Collective::Reduce, root))
+    }
+
+    /// A reduce-scatter with options.
+    pub fn reduce_scatter(&self) -> ReduceScatter<'_> {
+        ReduceScatter(self.prepare(Collective::ReduceScatter, 0))
+    }
+
+    /// An all-reduce with options.
+    pub fn all_reduce(&self) -> AllReduce<'_> {
+        AllReduce(self.prepare(Collective::AllReduce, 0))
+    }
+
+    /// A permutation with options.
+    pub fn permute(&self, permutation: &[usize]) -> Permute<'_> {
+        let mut prepared = self.prepare(Collective::Permute, 0);
+        prepared.call.permutation = Some(Arc::from(permutation));
+        Permute(prepared)
+    }
+
+    /// What the last collective on this communicator did, and why; `None` before the first one.
+    pub fn last(&self) -> Option<Explanation> {
+        self.last.borrow().as_ref().map(|(plan, seconds)| Explanation::of(plan, Some(*seconds)))
+    }
+
+    /// [`Hypercube::last`] as text.
+    pub fn explain_last(&self) -> String {
+        self.last().map_or_else(|| "no collective has run yet".into(), |explanation| explanation.to_string())
+    }
+
+    fn prepare(&self, collective: Collective, root: usize) -> Prepared<'_> {
+        let call = Call::new(collective, self.size, 0).with_root(root);
+        Prepared { cube: self, call, options: Options::default() }
+    }
+
+    /// The plan of a call: built once, then found again.
+    fn plan(&self, call: Call, element: usize, options: Options) -> Result<Rc<Plan>> {
+        let key = PlanKey { call, element, options };
+        let mut recent = self.recent.borrow_mut();
+        if let Some((_, plan)) = recent.iter().find(|(other, _)| *other == key) {
+            return Ok(Rc::clone(plan));
+        }
+        let mut plans = self.plans.borrow_mut();
+        let plan = match plans.get(&key) {
+            Some(plan) => Rc::clone(plan),
+            None => {
+                let choice = choose(&key.call, element, &key.options, &self.machine)?;
+                let schedule = choice.algorithm.schedule(&key.call, &choice.parameters, self.rank);
+                if plans.len() >= MOST_PLANS {
+                    plans.clear();
+                }
+                let plan = Rc::new(Plan { call: key.call.clone(), element, choice, schedule });
+                plans.insert(key.clone(), Rc::clone(&plan));
+                plan
+            }
+        };
+        recent.truncate(MOST_RECENT - 1);
+        recent.insert(0, (key, Rc::clone(&plan)));
+        Ok(plan)
+    }
+
+    fn execute(&self, plan: &Rc<Plan>, send: &[u8], receive: &mut [u8], combine: Option<Combine>) -> Result<()> {
+        let start = Instant::now();
+        let mut work = self.work.borrow_mut();
+        let mut scratch = work.take_scratch(plan.schedule.scratch * plan.element);
+        let buffers = Buffers { send, receive, scratch: bytemuck::cast_slice_mut(&mut scratch), element: plan.element };
+        let mut transport = self.transport.borrow_mut();
+        let outcome = Execution::new(&plan.schedule, buffers, combine, transport.as_mut(), &mut work).run();
+        work.put_scratch(scratch);
+        self.broken.set(outcome.is_err());
+        *self.last.borrow_mut() = Some((Rc::clone(plan), start.elapsed().as_secs_f64()));
+        if log::log_enabled!(log::Level::Debug) {
+            log::debug!("rank {}: {}", self.rank, self.explain_last());
+        }
+        outcome
+    }
+}

@@ -1,0 +1,109 @@
+//! A rank as the root of collectives.
+
+use super::Hypercube;
+use crate::buffer::{Buffer, BufferMut};
+use crate::error::{Error, Result};
+use crate::operation::Reduction;
+
+/// A rank as the root of collectives, as in rsmpi. All ranks make the same call for the same root.
+#[derive(Clone, Copy)]
+pub struct Process<'c> {
+    pub(super) cube: &'c Hypercube,
+    pub(super) rank: usize,
+}
+
+impl Process<'_> {
+    /// The rank.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Broadcast: `buffer` of this process to all ranks. All ranks: buffers of equal length.
+    ///
+    /// # Errors
+    /// [`Error::Root`]; failures of the transport.
+    pub fn broadcast_into<B: BufferMut + ?Sized>(&self, buffer: &mut B) -> Result<()> {
+        self.cube.broadcast(self.rank).run(buffer)
+    }
+
+    /// Scatter, on all ranks but the root: `receive` becomes this rank's block of the root's buffer.
+    ///
+    /// # Errors
+    /// [`Error::Root`]; [`Error::Role`] on the root; failures of the transport.
+    pub fn scatter_into<R: BufferMut + ?Sized>(&self, receive: &mut R) -> Result<()> {
+        self.role("scatter_into", "scatter_into_root", false)?;
+        self.cube.scatter(self.rank).run(None::<&[R::Element]>, receive)
+    }
+
+    /// Scatter, on the root: block i of `send` to rank i. `send` is [`Hypercube::size`] times as long as `receive`.
+    ///
+    /// # Errors
+    /// [`Error::Root`]; [`Error::Role`] elsewhere; [`Error::Length`]; failures of the transport.
+    pub fn scatter_into_root<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+    {
+        self.role("scatter_into_root", "scatter_into", true)?;
+        self.cube.scatter(self.rank).run(Some(send), receive)
+    }
+
+    /// Gather, on all ranks but the root: `send` becomes this rank's block in the root's buffer.
+    ///
+    /// # Errors
+    /// [`Error::Root`]; [`Error::Role`] on the root; failures of the transport.
+    pub fn gather_into<S: Buffer + ?Sized>(&self, send: &S) -> Result<()> {
+        self.role("gather_into", "gather_into_root", false)?;
+        self.cube.gather(self.rank).run(send, None::<&mut [S::Element]>)
+    }
+
+    /// Gather, on the root: `receive` becomes the blocks of all ranks. It is [`Hypercube::size`] times as long as `send`.
+    ///
+    /// # Errors
+    /// [`Error::Root`]; [`Error::Role`] elsewhere; [`Error::Length`]; failures of the transport.
+    pub fn gather_into_root<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+    {
+        self.role("gather_into_root", "gather_into", true)?;
+        self.cube.gather(self.rank).run(send, Some(receive))
+    }
+
+    /// Reduce, on all ranks but the root: contributes `send`.
+    ///
+    /// # Errors
+    /// [`Error::Root`]; [`Error::Role`] on the root; [`Error::Operation`]; failures of the transport.
+    pub fn reduce_into<S, O>(&self, send: &S, operation: O) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        O: Reduction<S::Element>,
+    {
+        self.role("reduce_into", "reduce_into_root", false)?;
+        self.cube.reduce(self.rank).run(send, None::<&mut [S::Element]>, operation)
+    }
+
+    /// Reduce, on the root: `receive` becomes the element-wise combination of `send` of all ranks; equal lengths.
+    ///
+    /// # Errors
+    /// [`Error::Root`]; [`Error::Role`] elsewhere; [`Error::Length`]; [`Error::Operation`]; failures of the transport.
+    pub fn reduce_into_root<S, R, O>(&self, send: &S, receive: &mut R, operation: O) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+        O: Reduction<S::Element>,
+    {
+        self.role("reduce_into_root", "reduce_into", true)?;
+        self.cube.reduce(self.rank).run(send, Some(receive), operation)
+    }
+
+    fn role(&self, call: &'static str, instead: &'static str, on_root: bool) -> Result<()> {
+        if self.rank >= self.cube.size {
+            return Err(Error::Root { root: self.rank, size: self.cube.size });
+        }
+        if (self.cube.rank == self.rank) != on_root {
+            return Err(Error::Role { call, rank: self.cube.rank, root: self.rank, instead });
+        }
+        Ok(())
+    }
+}

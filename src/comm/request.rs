@@ -1,0 +1,345 @@
+//! Collective calls with options: put together, checked, run.
+
+use super::Hypercube;
+use crate::algorithm::PortModel;
+use crate::buffer::{Buffer, BufferMut};
+use crate::collective::Call;
+use crate::error::{Error, Result};
+use crate::executor::Combine;
+use crate::operation::Reduction;
+use crate::schedule::Side;
+use crate::select::Options;
+use bytemuck::Pod;
+
+/// A call being put together.
+#[derive(Clone)]
+pub(super) struct Prepared<'c> {
+    pub cube: &'c Hypercube,
+    pub call: Call,
+    pub options: Options,
+}
+
+impl Prepared<'_> {
+    /// Plans and executes. `count` as in [`Call::count`]; the lengths of the buffers have been checked.
+    pub fn go(
+        mut self,
+        count: usize,
+        element: usize,
+        send: &[u8],
+        receive: &mut [u8],
+        combine: Option<Combine>,
+    ) -> Result<()> {
+        if self.cube.broken.get() {
+            return Err(Error::Broken);
+        }
+        if self.call.root >= self.call.size {
+            return Err(Error::Root { root: self.call.root, size: self.call.size });
+        }
+        self.call.count = count;
+        let plan = self.cube.plan(self.call, element, self.options)?;
+        self.cube.execute(&plan, send, receive, combine)
+    }
+
+    /// [`Prepared::go`] for a reduction.
+    fn reduce<T: Pod>(
+        mut self,
+        count: usize,
+        send: &[T],
+        receive: &mut [T],
+        operation: &impl Reduction<T>,
+    ) -> Result<()> {
+        if !operation.defined() || align_of::<T>() > align_of::<u128>() {
+            return Err(Error::Operation { operation: operation.name(), element: std::any::type_name::<T>() });
+        }
+        self.call.ordered = !operation.commutes();
+        let combine = |side: Side, from: &[u8], into: &mut [u8]| {
+            operation.combine(side, bytemuck::cast_slice(from), bytemuck::cast_slice_mut(into))
+        };
+        let receive = bytemuck::cast_slice_mut(receive);
+        self.go(count, size_of::<T>(), bytemuck::cast_slice(send), receive, Some(&combine))
+    }
+
+    fn is_root(&self) -> bool {
+        self.cube.rank == self.call.root
+    }
+}
+
+fn length(argument: &'static str, got: usize, expected: usize, why: &'static str) -> Result<()> {
+    if got == expected {
+        return Ok(());
+    }
+    Err(Error::Length { argument, got, expected: expected.to_string(), why })
+}
+
+/// The length of a block, if `len` is made of `size` of them.
+fn block(argument: &'static str, len: usize, size: usize) -> Result<usize> {
+    if len.is_multiple_of(size) {
+        return Ok(len / size);
+    }
+    Err(Error::Length { argument, got: len, expected: format!("a multiple of {size}"), why: "one block a rank" })
+}
+
+macro_rules! prepared {
+    ($($(#[$doc:meta])* $name:ident,)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone)]
+        #[must_use = "nothing happens before run"]
+        pub struct $name<'c>(pub(super) Prepared<'c>);
+
+        impl $name<'_> {
+            /// Names the algorithm instead of leaving it to the library (all ranks the same one).
+            pub fn algorithm(mut self, name: &str) -> Self {
+                self.0.options.algorithm = Some(name.to_string());
+                self
+            }
+
+            /// Sets the packet size in elements, at least 1 (all ranks the same).
+            pub fn packet(mut self, elements: usize) -> Self {
+                self.0.options.packet = Some(elements);
+                self
+            }
+
+            /// Sets the port model for which the schedule is made (all ranks the same).
+            pub fn ports(mut self, ports: PortModel) -> Self {
+                self.0.options.ports = Some(ports);
+                self
+            }
+
+            /// Uses all dimensions at once (true) or one dimension at a time (false), on all ranks the same.
+            pub fn symmetrized(mut self, on: bool) -> Self {
+                self.0.options.symmetrized = Some(on);
+                self
+            }
+
+            /// Sets all options at once.
+            pub fn options(mut self, options: &Options) -> Self {
+                self.0.options = options.clone();
+                self
+            }
+        }
+    )*};
+}
+
+prepared! {
+    /// A broadcast with options; see [`Hypercube::broadcast`].
+    Broadcast,
+    /// A scatter with options; see [`Hypercube::scatter`].
+    Scatter,
+    /// A gather with options; see [`Hypercube::gather`].
+    Gather,
+    /// An all-gather with options; see [`Hypercube::all_gather`].
+    AllGather,
+    /// An all-to-all with options; see [`Hypercube::all_to_all`].
+    AllToAll,
+    /// A reduce with options; see [`Hypercube::reduce`].
+    Reduce,
+    /// A reduce-scatter with options; see [`Hypercube::reduce_scatter`].
+    ReduceScatter,
+    /// An all-reduce with options; see [`Hypercube::all_reduce`].
+    AllReduce,
+    /// A permutation with options; see [`Hypercube::permute`].
+    Permute,
+}
+
+impl Broadcast<'_> {
+    /// Runs it; see [`Process::broadcast_into`].
+    ///
+    /// # Errors
+    /// [`Error::Root`]; options that cannot be honoured; failures of the transport.
+    pub fn run<B: BufferMut + ?Sized>(self, buffer: &mut B) -> Result<()> {
+        let elements = buffer.elements_mut();
+        let count = elements.len();
+        self.0.go(count, size_of::<B::Element>(), &[], bytemuck::cast_slice_mut(elements), None)
+    }
+}
+
+impl Scatter<'_> {
+    /// Runs it: `send` on the root only (elsewhere `None`, and ignored), `receive` on all ranks; `send` is
+    /// [`Hypercube::size`] times as long.
+    ///
+    /// # Errors
+    /// [`Error::Root`]; [`Error::Length`]; options that cannot be honoured; failures of the transport.
+    pub fn run<S, R>(self, send: Option<&S>, receive: &mut R) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+    {
+        let receive = receive.elements_mut();
+        let send = send.filter(|_| self.0.is_root()).map_or(&[][..], |send| send.elements());
+        if self.0.is_root() {
+            length("send", send.len(), receive.len() * self.0.call.size, "one block a rank, as long as receive")?;
+        }
+        let count = receive.len();
+        self.0.go(count, size_of::<S::Element>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
+    }
+}
+
+impl Gather<'_> {
+    /// Runs it: `send` on all ranks, `receive` on the root only (elsewhere `None`, and ignored); `receive` is
+    /// [`Hypercube::size`] times as long.
+    ///
+    /// # Errors
+    /// [`Error::Root`]; [`Error::Length`]; options that cannot be honoured; failures of the transport.
+    pub fn run<S, R>(self, send: &S, receive: Option<&mut R>) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+    {
+        let send = send.elements();
+        let receive = receive.filter(|_| self.0.is_root()).map_or(&mut [][..], |receive| receive.elements_mut());
+        if self.0.is_root() {
+            length("receive", receive.len(), send.len() * self.0.call.size, "one block a rank, as long as send")?;
+        }
+        let count = send.len();
+        self.0.go(count, size_of::<S::Element>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
+    }
+}
+
+impl AllGather<'_> {
+    /// Runs it; see [`Hypercube::all_gather_into`].
+    ///
+    /// # Errors
+    /// [`Error::Length`]; options that cannot be honoured; failures of the transport.
+    pub fn run<S, R>(self, send: &S, receive: &mut R) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+    {
+        let (send, receive) = (send.elements(), receive.elements_mut());
+        length("receive", receive.len(), send.len() * self.0.call.size, "one block a rank, as long as send")?;
+        let count = send.len();
+        self.0.go(count, size_of::<S::Element>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
+    }
+
+    /// Runs it in place; see [`Hypercube::all_gather_in_place`].
+    ///
+    /// # Errors
+    /// [`Error::Length`]; options that cannot be honoured; failures of the transport.
+    pub fn run_in_place<R: BufferMut + ?Sized>(mut self, blocks: &mut R) -> Result<()> {
+        let blocks = blocks.elements_mut();
+        let count = block("blocks", blocks.len(), self.0.call.size)?;
+        self.0.call.in_place = true;
+        self.0.go(count, size_of::<R::Element>(), &[], bytemuck::cast_slice_mut(blocks), None)
+    }
+}
+
+impl AllToAll<'_> {
+    /// Runs it; see [`Hypercube::all_to_all_into`].
+    ///
+    /// # Errors
+    /// [`Error::Length`]; options that cannot be honoured; failures of the transport.
+    pub fn run<S, R>(self, send: &S, receive: &mut R) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+    {
+        let (send, receive) = (send.elements(), receive.elements_mut());
+        let count = block("send", send.len(), self.0.call.size)?;
+        length("receive", receive.len(), send.len(), "as long as send")?;
+        self.0.go(count, size_of::<S::Element>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
+    }
+}
+
+impl Reduce<'_> {
+    /// Runs it: `send` on all ranks, `receive` on the root only (elsewhere `None`, and ignored); equal lengths.
+    ///
+    /// # Errors
+    /// [`Error::Root`]; [`Error::Length`]; [`Error::Operation`]; options that cannot be honoured; failures of the
+    /// transport.
+    pub fn run<S, R, O>(self, send: &S, receive: Option<&mut R>, operation: O) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+        O: Reduction<S::Element>,
+    {
+        let send = send.elements();
+        let receive = receive.filter(|_| self.0.is_root()).map_or(&mut [][..], |receive| receive.elements_mut());
+        if self.0.is_root() {
+            length("receive", receive.len(), send.len(), "as long as send")?;
+        }
+        self.0.reduce(send.len(), send, receive, &operation)
+    }
+}
+
+impl ReduceScatter<'_> {
+    /// Runs it; see [`Hypercube::reduce_scatter_block_into`].
+    ///
+    /// # Errors
+    /// [`Error::Length`]; [`Error::Operation`]; options that cannot be honoured; failures of the transport.
+    pub fn run<S, R, O>(self, send: &S, receive: &mut R, operation: O) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+        O: Reduction<S::Element>,
+    {
+        let (send, receive) = (send.elements(), receive.elements_mut());
+        length("send", send.len(), receive.len() * self.0.call.size, "one block a rank, as long as receive")?;
+        self.0.reduce(receive.len(), send, receive, &operation)
+    }
+}
+
+impl AllReduce<'_> {
+    /// Runs it; see [`Hypercube::all_reduce_into`].
+    ///
+    /// # Errors
+    /// [`Error::Length`]; [`Error::Operation`]; options that cannot be honoured; failures of the transport.
+    pub fn run<S, R, O>(self, send: &S, receive: &mut R, operation: O) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+        O: Reduction<S::Element>,
+    {
+        let (send, receive) = (send.elements(), receive.elements_mut());
+        length("receive", receive.len(), send.len(), "as long as send")?;
+        self.0.reduce(send.len(), send, receive, &operation)
+    }
+
+    /// Runs it in place; see [`Hypercube::all_reduce_in_place`].
+    ///
+    /// # Errors
+    /// [`Error::Operation`]; options that cannot be honoured; failures of the transport.
+    pub fn run_in_place<R, O>(mut self, values: &mut R, operation: O) -> Result<()>
+    where
+        R: BufferMut + ?Sized,
+        O: Reduction<R::Element>,
+    {
+        let values = values.elements_mut();
+        self.0.call.in_place = true;
+        self.0.reduce(values.len(), &[], values, &operation)
+    }
+}
+
+impl Permute<'_> {
+    /// Runs it; see [`Hypercube::permute_into`].
+    ///
+    /// # Errors
+    /// [`Error::Permutation`]; [`Error::Length`]; options that cannot be honoured; failures of the transport.
+    pub fn run<S, R>(self, send: &S, receive: &mut R) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+    {
+        let (send, receive) = (send.elements(), receive.elements_mut());
+        is_permutation(self.0.call.permutation.as_deref().unwrap_or_default(), self.0.call.size)?;
+        length("receive", receive.len(), send.len(), "as long as send")?;
+        let count = send.len();
+        self.0.go(count, size_of::<S::Element>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
+    }
+}
+
+fn is_permutation(permutation: &[usize], size: usize) -> Result<()> {
+    if permutation.len() != size {
+        return Err(Error::Permutation { why: format!("{} targets for {size} ranks", permutation.len()) });
+    }
+    let mut sources = vec![None; size];
+    for (rank, &target) in permutation.iter().enumerate() {
+        match sources.get_mut(target) {
+            None => return Err(Error::Permutation { why: format!("rank {rank} sends to {target}, which is no rank") }),
+            Some(Some(other)) => {
+                return Err(Error::Permutation { why: format!("ranks {other} and {rank} both send to {target}") })
+            }
+            Some(source) => *source = Some(rank),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! Proves the schedules of all ranks right, without running them on anything.
+//!
+//! Statically: buffers are long enough and the send buffer is not written; every two operations that touch the same
+//! elements, one of them writing, are ordered by dependencies; every send has its receive, in order and of equal length;
+//! peers are neighbours on the cube; no message carries data that its sender gets in the same round.
+//!
+//! By symbolic execution under the rule of [`crate::schedule`], with no buffering at all (a send ends when its
+//! receive has started): no deadlock, and the postcondition of the collective. Values are (position of the space, who
+//! contributed, in which order), so a contribution that is lost, counted twice or out of order shows. Because messages
+//! match in order and dependencies order all conflicts, the outcome is the same for every timing: one execution stands
+//! for all.
+
+mod barrier;
+mod symbolic;
+mod violation;
+
+pub use violation::Violation;
+
+use super::{BufferRange, Hosting, Kind, Operation, Schedule};
+use crate::collective::{Buffer, Call, Collective};
+use barrier::barrier;
+use std::collections::BTreeMap;
+use symbolic::Execution;
+
+/// The outcome of a check.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub struct Report {
+    /// Cost of the schedules.
+    pub cost: super::Cost,
+    /// All that is wrong; empty if nothing is.
+    pub violations: Vec<Violation>,
+}
+
+/// Checks the schedules of all ranks of a call; `cube_edges`: whether all messages must go over edges of the cube.
+pub fn check(call: &Call, schedules: &[Schedule], cube_edges: bool) -> Report {
+    let mut report = Report { cost: super::Cost::of(schedules), violations: Vec::new() };
+    for schedule in schedules {
+        bounds(call, schedule, &mut report.violations);
+        hazards(schedule, &mut report.violations);
+        rounds(schedule, &mut report.violations);
+    }
+    matching(schedules, &mut report.violations);
+    if cube_edges {
+        edges(call, schedules, &mut report.violations);
+    }
+    if report.violations.is_empty() {
+        Execution::new(call, schedules).run(call, &mut report.violations);
+    }
+    if report.violations.is_empty() && call.collective == Collective::Barrier {
+        barrier(schedules, &mut report.violations);
+    }
+    report
+}
+
+/// The ranges of an operation, each with whether it is written; a combination also reads what it writes.
+fn accesses<'s>(schedule: &'s Schedule, operation: &'s Operation) -> impl Iterator<Item = (&'s BufferRange, bool)> {
+    schedule.ranges(operation).iter().enumerate().map(|(position, range)| {
+        let writes = match operation.kind {
+            Kind::Send { .. } => false,
+            Kind::Receive { .. } => true,
+            Kind::Copy | Kind::Combine { .. } => position == 1,
+        };
+        (range, writes)
+    })
+}
+
+fn bounds(call: &Call, schedule: &Schedule, violations: &mut Vec<Violation>) {
+    let (send, receive) = (call.send_len(schedule.rank), call.receive_len(schedule.rank));
+    for (index, operation) in schedule.operations().iter().enumerate() {
+        for (range, writes) in accesses(schedule, operation) {
+            let len = match range.buffer {
+                Buffer::Send => send,
+                Buffer::Receive => receive,
+                Buffer::Scratch => schedule.scratch,
+            };
+            if range.indices().end > len || range.buffer == Buffer::Send && writes {
+                let (rank, range) = (schedule.rank, range.to_string());
+                violations.push(Violation::Bounds { rank, operation: index, range });
+            }
+        }
+        let lens: Vec<usize> = schedule.ranges(operation).iter().map(|r| r.len).collect();
+        if matches!(operation.kind, Kind::Copy | Kind::Combine { .. }) && (lens.len() != 2 || lens[0] != lens[1]) {
+            violations.push(Violation::Operands { rank: schedule.rank, operation: index });
+        }
+    }
+}
+
+/// For every operation the set of those that dependencies put before it, as bits.
+fn closure(schedule: &Schedule) -> Vec<Vec<u64>> {
+    let words = schedule.operations().len().div_ceil(64);
+    let mut before: Vec<Vec<u64>> = Vec::with_capacity(schedule.operations().len());
+    for operation in schedule.operations() {
+        let mut set = vec![0u64; words];
+        for &need in schedule.dependencies(operation) {
+            set[need as usize / 64] |= 1 << (need % 64);
+            for (word, earlier) in set.iter_mut().zip(&before[need as usize]) {
+                *word |= earlier;
+            }
+        }
+        before.push(set);
+    }
+    before
+}
+
+fn hazards(schedule: &Schedule, violations: &mut Vec<Violation>) {
+    let mut touched: Vec<(Buffer, usize, usize, usize, bool)> = Vec::new();
+    for (index, operation) in schedule.operations().iter().enumerate() {
+        for (range, writes) in accesses(schedule, operation).filter(|(r, _)| r.buffer != Buffer::Send && r.len > 0) {
+            touched.push((range.buffer, range.offset, range.indices().end, index, writes));
+        }
+    }
+    touched.sort_unstable();
+    let before = closure(schedule);
+    let mut active: Vec<&(Buffer, usize, usize, usize, bool)> = Vec::new();
+    for access in &touched {
+        active.retain(|a| a.0 == access.0 && a.2 > access.1);
+        for other in &active {
+            let (first, second) = (other.3.min(access.3), other.3.max(access.3));
+            if first != second && (other.4 || access.4) && before[second][first / 64] >> (first % 64) & 1 == 0 {
+                violations.push(Violation::Hazard { rank: schedule.rank, first, second });
+            }
+        }
+        active.push(access);
+    }
+}
+
+/// A send in round t may wait, directly or through copies and combinations, for messages of earlier rounds only.
+fn rounds(schedule: &Schedule, violations: &mut Vec<Violation>) {
+    // The round from which on the result of an operation may be sent.
+    let mut known: Vec<usize> = Vec::with_capacity(schedule.operations().len());
+    for (index, operation) in schedule.operations().iter().enumerate() {
+        let needs = schedule.dependencies(operation).iter().map(|&d| known[d as usize]).max().unwrap_or(0);
+        known.push(match operation.kind {
+            Kind::Send { .. } if needs > operation.round => {
+                let (rank, round) = (schedule.rank, operation.round);
+                violations.push(Violation::Round { rank, operation: index, round, needs: needs - 1 });
+                needs
+            }
+            // Memory that a send has read is free from its round on; only receives bring data.
+            Kind::Send { .. } => 0,
+            Kind::Receive { .. } => operation.round + 1,
+            Kind::Copy | Kind::Combine { .. } => needs,
+        });
+    }
+}
+
+/// For every pair of ranks the lengths of the messages, in order.
+fn channels(schedules: &[Schedule]) -> BTreeMap<(usize, usize), (Vec<usize>, Vec<usize>)> {
+    let mut channels: BTreeMap<(usize, usize), (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    for schedule in schedules {
+        for operation in schedule.operations() {
+            let len = schedule.len(operation);
+            match operation.kind {
+                Kind::Send { peer } => channels.entry((schedule.rank, peer)).or_default().0.push(len),
+                Kind::Receive { peer } => channels.entry((peer, schedule.rank)).or_default().1.push(len),
+                Kind::Copy | Kind::Combine { .. } => {}
+            }
+        }
+    }
+    channels
+}
+
+fn matching(schedules: &[Schedule], violations: &mut Vec<Violation>) {
+    for ((from, to), (sent, expected)) in channels(schedules) {
+        if sent.len() != expected.len() || to >= schedules.len() || from >= schedules.len() {
+            violations.push(Violation::Unmatched { from, to, sends: sent.len(), receives: expected.len() });
+            continue;
+        }
+        for (message, (sent, expected)) in sent.into_iter().zip(expected).enumerate() {
+            if sent != expected {
+                violations.push(Violation::Length { from, to, message, sent, expected });
+            }
+        }
+    }
+}
+
+fn edges(call: &Call, schedules: &[Schedule], violations: &mut Vec<Violation>) {
+    let hosting = Hosting::new(call.size, call.ordered);
+    let nodes = |rank: usize| {
+        let node = hosting.node(rank);
+        std::iter::once(node).chain(hosting.twin(node))
+    };
+    for (from, to) in channels(schedules).into_keys() {
+        if !nodes(from).any(|a| nodes(to).any(|b| (a ^ b).is_power_of_two())) {
+            violations.push(Violation::NotAnEdge { from, to });
+        }
+    }
+}

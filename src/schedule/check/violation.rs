@@ -1,0 +1,125 @@
+//! What a check can find.
+
+use crate::schedule::PortModel;
+
+/// What is wrong with a set of schedules.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Violation {
+    /// An operation reaches beyond a buffer or writes the send buffer.
+    #[error("rank {rank}, operation {operation}: {range} is out of bounds or not writable")]
+    Bounds {
+        /// The rank.
+        rank: usize,
+        /// Index of the operation.
+        operation: usize,
+        /// The range.
+        range: String,
+    },
+    /// Two conflicting operations that no dependency orders.
+    #[error("rank {rank}: operations {first} and {second} touch the same elements and are not ordered")]
+    Hazard {
+        /// The rank.
+        rank: usize,
+        /// The earlier operation.
+        first: usize,
+        /// The later one.
+        second: usize,
+    },
+    /// Unequal numbers of sends and receives between two ranks.
+    #[error("{from} to {to}: {sends} sends, {receives} receives")]
+    Unmatched {
+        /// The sender.
+        from: usize,
+        /// The receiver.
+        to: usize,
+        /// Sends.
+        sends: usize,
+        /// Receives.
+        receives: usize,
+    },
+    /// A send and its receive differ in length.
+    #[error("{from} to {to}, message {message}: {sent} elements sent, {expected} expected")]
+    Length {
+        /// The sender.
+        from: usize,
+        /// The receiver.
+        to: usize,
+        /// Which message between them.
+        message: usize,
+        /// Elements sent.
+        sent: usize,
+        /// Elements expected.
+        expected: usize,
+    },
+    /// A message between ranks that are no neighbours.
+    #[error("{from} to {to}: not a cube edge")]
+    NotAnEdge {
+        /// The sender.
+        from: usize,
+        /// The receiver.
+        to: usize,
+    },
+    /// A send waits for data that arrive in its own round or later, so the round numbers mean nothing.
+    #[error("rank {rank}, operation {operation}: sent in round {round}, but waits for data of round {needs}")]
+    Round {
+        /// The rank.
+        rank: usize,
+        /// Index of the send.
+        operation: usize,
+        /// Its round.
+        round: usize,
+        /// The round of what it waits for.
+        needs: usize,
+    },
+    /// More in one round than the ports allow.
+    #[error("rank {rank}, round {round}: more messages than {ports} allows")]
+    Ports {
+        /// The rank.
+        rank: usize,
+        /// The round.
+        round: usize,
+        /// The port model.
+        ports: PortModel,
+    },
+    /// Without buffering some ranks wait for ever.
+    #[error("deadlock: {0:?} (rank, operation) wait for ever")]
+    Deadlock(Vec<(usize, usize)>),
+    /// Two operands of a reduction are different elements of the vector, or one is undefined.
+    #[error("rank {rank}, operation {operation}: combines values that do not belong together")]
+    Operands {
+        /// The rank.
+        rank: usize,
+        /// Index of the operation.
+        operation: usize,
+    },
+    /// The result is not what the collective means.
+    #[error("rank {rank}: receive buffer at {offset} holds {found}, not {expected}")]
+    Postcondition {
+        /// The rank.
+        rank: usize,
+        /// Offset in the receive buffer.
+        offset: usize,
+        /// What is there.
+        found: String,
+        /// What should be there.
+        expected: String,
+    },
+    /// A rank may leave a barrier before another has entered it.
+    #[error("rank {rank} may leave the barrier before ranks {missing:?} have entered")]
+    Barrier {
+        /// The rank that may leave.
+        rank: usize,
+        /// The ranks that it has not heard of.
+        missing: Vec<usize>,
+    },
+    /// The cost is not the paper's.
+    #[error("{what}: {found}, the formula says {expected}")]
+    Formula {
+        /// Which figure.
+        what: &'static str,
+        /// The schedule's.
+        found: String,
+        /// The paper's.
+        expected: String,
+    },
+}
