@@ -87,8 +87,8 @@ pub enum Error {
         /// Bytes that the schedule says.
         expected: usize,
     },
-    /// Another rank failed in this collective and said so.
-    #[error("rank {peer} reported a failure in this collective")]
+    /// Another rank failed in this collective, or has ended.
+    #[error("rank {peer} failed in this collective or has ended")]
     PeerFailed {
         /// The rank from which the news came.
         peer: usize,

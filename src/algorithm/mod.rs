@@ -171,6 +171,9 @@ impl Algorithm {
         let unsuited = |argument, why: String| {
             Err(Error::Unsuited { argument, algorithm: self.name, collective: self.collective, why })
         };
+        if parameters.symmetrized && !self.symmetrizes {
+            return unsuited("symmetrized", "has no symmetrised form".into());
+        }
         if !self.ports.contains(&parameters.ports) {
             return unsuited("ports", format!("makes no schedule for {} nodes", parameters.ports));
         }
@@ -180,9 +183,6 @@ impl Algorithm {
                 return unsuited("packet", format!("takes no packet size with {}", parameters.ports))
             }
             _ => {}
-        }
-        if parameters.symmetrized && !self.symmetrizes {
-            return unsuited("symmetrized", "has no symmetrised form".into());
         }
         if parameters.symmetrized && parameters.ports != PortModel::AllPorts {
             return unsuited(

@@ -31,7 +31,7 @@ const MOST_PLANS: usize = 4096;
 
 /// A communicator whose collectives run on the hypercube.
 ///
-/// Made from any rsmpi communicator ([`Hypercube::new`]), or handed to each thread by [`crate::threads::run`]. All ranks
+/// Made from any rsmpi communicator (`Hypercube::new`), or handed to each thread by [`crate::threads::run`]. All ranks
 /// call the same collectives in the same order, as with MPI. Every call returns a [`Result`]; an error of the arguments
 /// leaves the buffers as they were.
 ///

@@ -142,7 +142,7 @@ prepared! {
 }
 
 impl Broadcast<'_> {
-    /// Runs it; see [`Process::broadcast_into`].
+    /// Runs it; see [`Process::broadcast_into`](super::Process::broadcast_into).
     ///
     /// # Errors
     /// [`Error::Root`]; options that cannot be honoured; failures of the transport.

@@ -10,7 +10,7 @@ use crate::select::Machine;
 use crate::Hypercube;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// How often a waiting rank looks whether another one has gone.
@@ -19,8 +19,10 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Runs `code` on `ranks` threads, each with the [`Hypercube`] of its rank, and returns their results by rank.
 ///
 /// # Panics
-/// If `ranks` is 0 or more than 65,536, or if the code panics on some rank; the others' calls then end with an error
-/// instead of waiting for ever.
+/// If `ranks` is 0 or more than 65,536, or if the code panics on some rank (the first panic is passed on).
+///
+/// A call that waits for a rank whose code has ended, by a panic or otherwise, ends with [`Error::PeerFailed`] instead of
+/// waiting for ever.
 ///
 /// # Examples
 /// ```
@@ -36,7 +38,8 @@ pub fn run<R: Send>(ranks: usize, code: impl Fn(&Hypercube) -> R + Sync) -> Vec<
     assert!((1..=1 << 16).contains(&ranks), "threads::run: {ranks} ranks; 1 to 65,536 are possible");
     let shared = Arc::new(Shared {
         mailboxes: (0..ranks).map(|_| Mailbox::default()).collect(),
-        failed: AtomicBool::new(false),
+        gone: (0..ranks).map(|_| AtomicBool::new(false)).collect(),
+        panicked: OnceLock::new(),
     });
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
@@ -44,22 +47,30 @@ pub fn run<R: Send>(ranks: usize, code: impl Fn(&Hypercube) -> R + Sync) -> Vec<
             .map(|rank| {
                 let (shared, code) = (Arc::clone(&shared), &code);
                 scope.spawn(move || {
-                    let _alarm = Alarm(Arc::clone(&shared));
+                    let _farewell = Farewell { rank, shared: Arc::clone(&shared) };
                     let machine = Machine::shared_memory(cores);
                     let transport = Box::new(Threads { rank, shared, receives: HashMap::new(), done: Vec::new() });
                     code(&Hypercube::over(transport, machine))
                 })
             })
             .collect();
-        let joined: Vec<_> = threads.into_iter().map(|t| t.join()).collect();
-        // The panic that came first is the one to show; the others only heard of it.
+        let mut joined: Vec<_> = threads.into_iter().map(|t| t.join()).collect();
+        // The panic that came first is the one to show; the others may only have heard of it.
+        if let Some(&rank) = shared.panicked.get() {
+            if let Err(panic) = joined.swap_remove(rank) {
+                std::panic::resume_unwind(panic);
+            }
+        }
         joined.into_iter().map(|r| r.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     })
 }
 
 struct Shared {
     mailboxes: Vec<Mailbox>,
-    failed: AtomicBool,
+    /// The ranks whose code has ended.
+    gone: Vec<AtomicBool>,
+    /// The rank that panicked first.
+    panicked: OnceLock<usize>,
 }
 
 /// Messages to one rank, by sender.
@@ -76,15 +87,19 @@ impl Mailbox {
     }
 }
 
-/// Tells the others when a rank's thread panics.
-struct Alarm(Arc<Shared>);
+/// Tells the others when a rank's code ends.
+struct Farewell {
+    rank: usize,
+    shared: Arc<Shared>,
+}
 
-impl Drop for Alarm {
+impl Drop for Farewell {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.failed.store(true, Ordering::Release);
-            self.0.mailboxes.iter().for_each(|m| m.arrived.notify_all());
+            self.shared.panicked.get_or_init(|| self.rank);
         }
+        self.shared.gone[self.rank].store(true, Ordering::Release);
+        self.shared.mailboxes.iter().for_each(|m| m.arrived.notify_all());
     }
 }
 
@@ -138,14 +153,17 @@ impl Transport for Threads {
 
     fn progress(&mut self, _: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
         loop {
+            // Whoever is gone before this look has sent all that it ever sent.
+            let mut awaited = self.receives.iter().filter(|(_, waiting)| !waiting.is_empty());
+            let gone = awaited.find(|(&peer, _)| self.shared.gone[peer].load(Ordering::Acquire));
+            let gone = gone.map(|(&peer, _)| peer);
             self.deliver(buffers);
             if !self.done.is_empty() {
                 done.append(&mut self.done);
                 return Ok(());
             }
-            if self.shared.failed.load(Ordering::Acquire) {
-                let waiting = self.receives.iter().find(|(_, receives)| !receives.is_empty());
-                return Err(Error::PeerFailed { peer: waiting.map_or(self.rank, |(&peer, _)| peer) });
+            if let Some(peer) = gone {
+                return Err(Error::PeerFailed { peer });
             }
             let mailbox = &self.shared.mailboxes[self.rank];
             let messages = mailbox.lock();

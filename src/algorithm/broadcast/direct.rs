@@ -21,7 +21,7 @@ use crate::schedule::Problem;
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Broadcast,
     name: "direct",
-    summary: "few ranks that share a memory: no rank waits for another's copy",
+    summary: "few ranks that share a memory: no rank waits for another to copy",
     source: "classic direct",
     section: "-",
     cube_edges: false,

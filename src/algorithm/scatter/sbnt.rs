@@ -42,7 +42,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     symmetrizes: false,
     ports: &PortModel::ALL,
     cost:
-        "all-ports: |largest subtree| M t_c + n tau; one-way, one-port: 2n - 2 rounds, about N (1 + O(log n / n)) M t_c",
+        "all-ports: M t_c times the nodes of the largest subtree + n tau; one-way, one-port: 2n - 2 rounds, about N (1 + O(log n / n)) M t_c",
     formula,
     exact: |shape| shape.parameters.packet.is_none_or(|b| shape.count % b == 0),
     best_packet: no_packet,
