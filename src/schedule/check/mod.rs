@@ -144,15 +144,17 @@ fn rounds(schedule: &Schedule, violations: &mut Vec<Violation>) {
     }
 }
 
-/// For every pair of ranks the lengths of the messages, in order.
-fn channels(schedules: &[Schedule]) -> BTreeMap<(usize, usize), (Vec<usize>, Vec<usize>)> {
-    let mut channels: BTreeMap<(usize, usize), (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+/// For every pair of ranks the messages, sent and expected, in order: length and round.
+type Channels = BTreeMap<(usize, usize), (Vec<(usize, usize)>, Vec<(usize, usize)>)>;
+
+fn channels(schedules: &[Schedule]) -> Channels {
+    let mut channels = Channels::new();
     for schedule in schedules {
         for operation in schedule.operations() {
-            let len = schedule.len(operation);
+            let message = (schedule.len(operation), operation.round);
             match operation.kind {
-                Kind::Send { peer } => channels.entry((schedule.rank, peer)).or_default().0.push(len),
-                Kind::Receive { peer } => channels.entry((peer, schedule.rank)).or_default().1.push(len),
+                Kind::Send { peer } => channels.entry((schedule.rank, peer)).or_default().0.push(message),
+                Kind::Receive { peer } => channels.entry((peer, schedule.rank)).or_default().1.push(message),
                 Kind::Copy | Kind::Combine { .. } => {}
             }
         }
@@ -167,8 +169,11 @@ fn matching(schedules: &[Schedule], violations: &mut Vec<Violation>) {
             continue;
         }
         for (message, (sent, expected)) in sent.into_iter().zip(expected).enumerate() {
-            if sent != expected {
-                violations.push(Violation::Length { from, to, message, sent, expected });
+            if sent.0 != expected.0 {
+                violations.push(Violation::Length { from, to, message, sent: sent.0, expected: expected.0 });
+            }
+            if sent.1 != expected.1 {
+                violations.push(Violation::Rounds { from, to, message, sent: sent.1, expected: expected.1 });
             }
         }
     }

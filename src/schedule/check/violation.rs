@@ -51,6 +51,20 @@ pub enum Violation {
         /// Elements expected.
         expected: usize,
     },
+    /// A send and its receive are in different rounds.
+    #[error("{from} to {to}, message {message}: sent in round {sent}, expected in round {expected}")]
+    Rounds {
+        /// The sender.
+        from: usize,
+        /// The receiver.
+        to: usize,
+        /// Which message between them.
+        message: usize,
+        /// Round of the send.
+        sent: usize,
+        /// Round of the receive.
+        expected: usize,
+    },
     /// A message between ranks that are no neighbours.
     #[error("{from} to {to}: not a cube edge")]
     NotAnEdge {
