@@ -5,6 +5,8 @@
 //! and, for reductions, a combine function. The [`simulator`] needs neither: it lives in virtual time.
 
 #[cfg(feature = "mpi")]
+mod affinity;
+#[cfg(feature = "mpi")]
 pub mod mpi;
 pub mod simulator;
 pub mod threads;

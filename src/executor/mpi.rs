@@ -6,7 +6,7 @@
 //! A message of one range is sent from and received into the user's buffer; one of several ranges is packed. Messages of
 //! more bytes than MPI can count are split.
 
-use super::{Buffers, Completion, Transport, Wait};
+use super::{affinity, Buffers, Completion, Transport, Wait};
 use crate::error::{Error, Result};
 use crate::operation::SystemOperation;
 use crate::schedule::BufferRange;
@@ -72,25 +72,33 @@ fn accept(call: &'static str, code: c_int) -> Result<()> {
     Err(Error::Mpi { call, message })
 }
 
-/// The number of cores that all ranks share, as all of them see it, or `None` if they do not share one memory.
+/// The number of cores that all ranks share, as all of them see it, or `None` if they do not share one memory. Ranks may be
+/// bound to cores of their own: what counts is all cores that any of them may use.
 fn shared_cores(comm: ffi::MPI_Comm, rank: c_int, size: c_int) -> Result<Option<usize>> {
-    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let (mut set, limit) = affinity::cores();
     let (mut local, mut neighbours): (ffi::MPI_Comm, c_int) = (comm, 0);
-    let mut agreed: [c_int; 2] = [0; 2];
-    // SAFETY: `comm` is a live communicator on which all ranks make these calls; the others are valid out parameters, and
-    // both arrays hold the two elements that are reduced.
+    let mut least: [c_int; 2] = [0; 2];
+    // SAFETY: `comm` is a live communicator on which all ranks make these calls; the others are valid out parameters.
     unsafe {
         let shared = ffi::RSMPI_COMM_TYPE_SHARED;
         let split = ffi::PMPI_Comm_split_type(comm, shared, rank, ffi::RSMPI_INFO_NULL, &mut local);
         accept("MPI_Comm_split_type", split)?;
         accept("MPI_Comm_size", ffi::PMPI_Comm_size(local, &mut neighbours))?;
         accept("MPI_Comm_free", ffi::PMPI_Comm_free(&mut local))?;
-        let mine: [c_int; 2] = [neighbours, available.min(c_int::MAX as usize) as c_int];
-        let (from, to) = (mine.as_ptr().cast::<c_void>(), agreed.as_mut_ptr().cast::<c_void>());
-        let reduced = ffi::PMPI_Allreduce(from, to, 2, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm);
-        accept("MPI_Allreduce", reduced)?;
     }
-    Ok((agreed[0] == size).then_some(agreed[1] as usize))
+    let own = (set, [neighbours, limit.min(c_int::MAX as usize) as c_int]);
+    // SAFETY: source and target hold as many elements of that type as are reduced, and do not overlap.
+    unsafe {
+        let (from, to) = (own.0.as_ptr().cast::<c_void>(), set.as_mut_ptr().cast::<c_void>());
+        let words = affinity::WORDS as c_int;
+        let union = ffi::PMPI_Allreduce(from, to, words, ffi::RSMPI_UINT64_T, ffi::RSMPI_BOR, comm);
+        accept("MPI_Allreduce", union)?;
+        let (from, to) = (own.1.as_ptr().cast::<c_void>(), least.as_mut_ptr().cast::<c_void>());
+        let minimum = ffi::PMPI_Allreduce(from, to, 2, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm);
+        accept("MPI_Allreduce", minimum)?;
+    }
+    let cores = set.iter().map(|word| word.count_ones()).sum::<u32>() as usize;
+    Ok((least[0] == size).then_some(cores.min(least[1] as usize)))
 }
 
 impl MpiTransport {

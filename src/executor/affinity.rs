@@ -1,0 +1,52 @@
+//! Which cores a process may use.
+
+/// Words of a set of cores: 64 cores a word. Cores beyond are not counted.
+pub(super) const WORDS: usize = 16;
+
+/// The cores that this process may run on, as bits, and how many it may keep busy at a time (a container may allow less).
+///
+/// Linux tells the set; elsewhere it is taken to be the first cores of the machine.
+pub(super) fn cores() -> ([u64; WORDS], usize) {
+    let busy = std::thread::available_parallelism().map_or(1, usize::from);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let listed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed:")).and_then(parse);
+    let set = listed.unwrap_or_else(|| {
+        let mut set = [0; WORDS];
+        (0..busy.min(64 * WORDS)).for_each(|core| set[core / 64] |= 1 << (core % 64));
+        set
+    });
+    let own: u32 = set.iter().map(|word| word.count_ones()).sum();
+    (set, if busy < own as usize { busy } else { usize::MAX })
+}
+
+/// Reads a mask as the kernel prints it: hexadecimal words of 32 bits, the highest first, with commas between.
+fn parse(mask: &str) -> Option<[u64; WORDS]> {
+    let mut set = [0; WORDS];
+    for (index, word) in mask.trim().rsplit(',').enumerate() {
+        let bits = u64::from(u32::from_str_radix(word, 16).ok()?);
+        if let Some(place) = set.get_mut(index / 2) {
+            *place |= bits << (32 * (index % 2));
+        }
+    }
+    set.iter().any(|word| *word != 0).then_some(set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_read_as_the_kernel_prints_them() {
+        assert_eq!(parse("\t3").map(|set| set[0]), Some(3));
+        assert_eq!(parse("f0000001,00000002").map(|set| set[0]), Some(0xf0000001_00000002));
+        assert_eq!(parse("1,00000000,00000000").map(|set| (set[0], set[1])), Some((0, 1)));
+        assert_eq!(parse("0"), None);
+        assert_eq!(parse("yes"), None);
+    }
+
+    #[test]
+    fn this_process_may_use_a_core() {
+        let (set, limit) = cores();
+        assert!(set.iter().any(|word| *word != 0) && limit > 0);
+    }
+}
