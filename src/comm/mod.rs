@@ -35,6 +35,10 @@ const MOST_PLANS: usize = 4096;
 /// call the same collectives in the same order, as with MPI. Every call returns a [`Result`]; an error of the arguments
 /// leaves the buffers as they were.
 ///
+/// Calls that differ between ranks in a way that no message shows (other roots, algorithms, or counts for which other
+/// algorithms are chosen) may wait for ever, as with MPI: after ten seconds without progress a rank says for whom it waits
+/// (`log`, level warn), and `HYPERCOLL_TIMEOUT` ends the job.
+///
 /// If a collective fails on the way (for instance because ranks pass different counts), the communicator is broken: later
 /// calls return [`Error::Broken`], since messages of the failed one may still be under way.
 pub struct Hypercube {

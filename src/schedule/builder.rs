@@ -101,6 +101,28 @@ impl Builder {
         });
     }
 
+    /// As [`Builder::finish`], after `change` has had its way with the dependencies of each operation, by its index.
+    /// Nothing proves the result but [`super::check`], whose tests need schedules that lack a dependency.
+    pub fn finish_with(
+        mut self,
+        rank: usize,
+        size: usize,
+        scratch: usize,
+        mut change: impl FnMut(usize, &mut Vec<u32>),
+    ) -> Schedule {
+        let mut all = Vec::new();
+        for (index, operation) in self.operations.iter_mut().enumerate() {
+            let range = operation.dependencies.start as usize..operation.dependencies.end as usize;
+            let mut own = self.dependencies[range].to_vec();
+            change(index, &mut own);
+            let first = all.len() as u32;
+            all.append(&mut own);
+            operation.dependencies = first..all.len() as u32;
+        }
+        self.dependencies = all;
+        self.finish(rank, size, scratch)
+    }
+
     /// The finished schedule of `rank`. The window admits all operations of any one round, so that a round never waits
     /// for a later one.
     pub fn finish(mut self, rank: usize, size: usize, scratch: usize) -> Schedule {

@@ -45,13 +45,12 @@ pub fn run(mut command: Command, limit: Duration) -> Output {
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let start = Instant::now();
     let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let mut status = None;
-    while status.is_none() && start.elapsed() < limit {
+    let mut timed_out = false;
+    while !timed_out && child.try_wait().expect("the state of the process").is_none() {
         std::thread::sleep(Duration::from_millis(5));
-        status = child.try_wait().expect("the state of the process");
+        timed_out = start.elapsed() >= limit;
     }
     let seconds = start.elapsed().as_secs_f64();
-    let timed_out = status.is_none();
     if timed_out {
         kill(&format!("-{}", child.id()));
     }
@@ -70,15 +69,14 @@ pub fn run(mut command: Command, limit: Duration) -> Output {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(marked(&mark), [0u32; 0], "{command:?}: processes that cannot be killed");
-    if timed_out {
-        child.wait().expect("the end of the process"); // it has been killed, so this does not wait for long
-    }
+    // It has ended or has been killed, so this does not wait for long.
+    let code = child.wait().expect("the end of the process").code();
     let [stdout, stderr] = files.map(|file| {
         let text = String::from_utf8_lossy(&std::fs::read(&file).expect("the output")).into_owned();
         std::fs::remove_file(&file).expect("the file is ours");
         text
     });
-    let output = Output { code: status.and_then(|s| s.code()), stdout, stderr, seconds, timed_out };
+    let output = Output { code, stdout, stderr, seconds, timed_out };
     assert!(timed_out || left.is_empty(), "{command:?} left processes {left:?} behind; it {}", output.told());
     output
 }

@@ -56,8 +56,9 @@ pub fn formula(shape: &Shape) -> Formula {
         return Formula::default();
     }
     let tree = Sbnt::new(n, Variant::MinRight);
-    // Down the longest path, 1, 11, 111, ..., every node receives its whole subtree's blocks.
-    let path: usize = (1..=n).map(|level| tree.subtree_size((1 << level) - 1) * count).sum();
+    // Down the longest path, 1, 11, 111, ..., every node receives its whole subtree's blocks; of a gather, the root all.
+    let path: usize = (1..=n).map(|level| tree.subtree_size((1 << level) - 1)).sum();
+    let path = path.max(shape.nodes() - 1) * count;
     let common = Formula {
         moved: (n as usize * shape.nodes() / 2 * count) as f64,
         hops: n as usize,
