@@ -53,6 +53,8 @@ struct Message {
     /// MPI messages still under way, and bytes received.
     left: usize,
     received: usize,
+    /// Bytes in all.
+    bytes: usize,
 }
 
 /// Turns a return code of MPI into a `Result`.
@@ -135,14 +137,15 @@ impl MpiTransport {
     }
 
     /// A place for a new message.
-    fn open(&mut self, operation: u32, peer: usize, receives: bool, parts: usize) -> usize {
+    fn open(&mut self, operation: u32, peer: usize, receives: bool, bytes: usize) -> usize {
         let at = self.unused.pop().unwrap_or_else(|| {
             self.messages.push(Message::default());
             self.messages.len() - 1
         });
         let message = &mut self.messages[at];
         (message.operation, message.peer, message.receives) = (operation, peer, receives);
-        (message.left, message.received) = (parts, 0);
+        message.left = bytes.div_ceil(LARGEST_MESSAGE).max(1);
+        (message.received, message.bytes) = (0, bytes);
         message.ranges.clear();
         at
     }
@@ -225,12 +228,12 @@ impl MpiTransport {
         }
     }
 
-    /// Bytes that a status reports; for a message that was too long, one more than fit.
-    fn received(&self, status: &ffi::MPI_Status, failed: bool) -> usize {
+    /// Bytes that a status reports: those that came, or, if they were too many, those that were sent.
+    fn received(&self, status: &ffi::MPI_Status) -> usize {
         let mut count: c_int = 0;
         // SAFETY: `status` was filled in by MPI, `count` is a valid out parameter.
         unsafe { ffi::PMPI_Get_count(status, ffi::RSMPI_UINT8_T, &mut count) };
-        count.max(0) as usize + usize::from(failed)
+        count.max(0) as usize
     }
 }
 
@@ -245,7 +248,7 @@ impl Transport for MpiTransport {
 
     fn send(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &Buffers) -> Result<()> {
         let bytes = buffers.bytes(ranges);
-        let owner = self.open(operation, peer, false, bytes.div_ceil(LARGEST_MESSAGE).max(1));
+        let owner = self.open(operation, peer, false, bytes);
         let start = match ranges {
             [] => std::ptr::NonNull::<u8>::dangling().as_ptr(),
             [range] => buffers.part(range).as_ptr().cast_mut(),
@@ -262,7 +265,7 @@ impl Transport for MpiTransport {
 
     fn receive(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &mut Buffers) -> Result<()> {
         let bytes = buffers.bytes(ranges);
-        let owner = self.open(operation, peer, true, bytes.div_ceil(LARGEST_MESSAGE).max(1));
+        let owner = self.open(operation, peer, true, bytes);
         let start = match ranges {
             [] => std::ptr::NonNull::<u8>::dangling().as_ptr(),
             [range] => buffers.part_mut(range).as_mut_ptr(),
@@ -304,9 +307,13 @@ impl Transport for MpiTransport {
             let owner = self.owners[index];
             let status = &self.statuses[at];
             if self.messages[owner].receives {
-                let failed = self.failed && status.MPI_ERROR == ffi::MPI_ERR_TRUNCATE as c_int;
-                let received = self.received(status, failed);
-                self.messages[owner].received += received;
+                let received = self.received(status);
+                let message = &mut self.messages[owner];
+                message.received += received;
+                if self.failed && status.MPI_ERROR == ffi::MPI_ERR_TRUNCATE as c_int {
+                    // Some MPI libraries report only what fitted.
+                    message.received = message.received.max(message.bytes + 1);
+                }
             }
             let message = &mut self.messages[owner];
             message.left -= 1;

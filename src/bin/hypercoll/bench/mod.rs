@@ -172,7 +172,7 @@ fn under_mpi(_: &BenchArgs, _: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// The name and version out of what MPI libraries say of themselves.
-#[cfg_attr(not(feature = "mpi"), allow(dead_code))]
+#[cfg(any(feature = "mpi", test))]
 fn short(library: &str) -> String {
     let line = library.lines().next().unwrap_or_default();
     line.split(", package").next().unwrap_or(line).trim_end_matches('\0').trim().to_string()
