@@ -65,8 +65,8 @@
 //! reductions combine in a fixed order: at every step what comes from a lower rank is the left operand, and the steps
 //! are the broadcast's, backwards. Errors of the arguments are found before anything is sent and leave the buffers as they
 //! were. Ranks that pass different counts get an error where a message of the wrong length arrives; they, and those that
-//! wait for them, do not hang, as long as the ranks agree on the number of messages. (A long message into a receive that is too
-//! short crashes Open MPI 4.1 itself where it copies from process to process; plain MPI programs crash in the same way.)
+//! wait for them, do not hang, as long as the ranks agree on the number of messages; over MPI a message of more than 2 KiB that
+//! meets a receive of another length is found after a tenth of a second, and never written anywhere.
 //! Whatever else keeps a rank waiting is
 //! reported after ten seconds, by name of the ranks it waits for (`log`, warn level), and ends the job after
 //! `HYPERCOLL_TIMEOUT` seconds, if set.

@@ -115,8 +115,15 @@ pub(crate) trait Transport {
     fn rank(&self) -> usize;
     fn size(&self) -> usize;
 
-    /// Starts to send the ranges as one message.
-    fn send(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &Buffers) -> Result<()>;
+    /// Starts to send the ranges as one message; with `failed` an empty message in its place.
+    fn send(
+        &mut self,
+        operation: u32,
+        peer: usize,
+        ranges: &[BufferRange],
+        buffers: &Buffers,
+        failed: bool,
+    ) -> Result<()>;
 
     /// Starts to receive one message into the ranges.
     fn receive(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &mut Buffers) -> Result<()>;
@@ -287,8 +294,7 @@ impl<'e> Execution<'e> {
         let ranges = self.schedule.ranges(operation);
         match operation.kind {
             Kind::Send { peer } => {
-                let ranges = if self.failure.is_some() { &[] } else { ranges };
-                self.transport.send(index, peer, ranges, &self.buffers)?;
+                self.transport.send(index, peer, ranges, &self.buffers, self.failure.is_some())?;
                 self.outstanding += 1;
             }
             Kind::Receive { peer } => {

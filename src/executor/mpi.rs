@@ -17,10 +17,23 @@ use std::time::{Duration, Instant};
 
 /// Bytes of one MPI message at most: MPI counts in `int`.
 const LARGEST_MESSAGE: usize = 1 << 30;
-/// All messages carry this tag: the communicator is ours, and messages between two ranks match in order.
-const TAG: c_int = 0;
+/// Bytes up to which messages carry the tag 0, and are compared with what was expected when they are there.
+const SHORT_MESSAGE: usize = 2048;
+/// After so long without any progress a rank looks for messages that match none of its receives.
+const SUSPICION: Duration = Duration::from_millis(100);
 /// After so long without any progress a rank says for whom it waits.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The tag of messages of a length. The communicator is ours, and messages between two ranks match in order, so no tag is
+/// needed to tell them apart; but a long message must not meet a receive of another length: Open MPI 4.1 writes beyond the
+/// end of a receive that is too short when it copies from process to process.
+fn tag(bytes: usize) -> c_int {
+    if bytes <= SHORT_MESSAGE {
+        return 0;
+    }
+    // 15 bits of a multiplicative hash: MPI guarantees tags up to 32,767.
+    ((bytes as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 49) as c_int | 1
+}
 
 /// A duplicate of the user's communicator, and the requests under way on it.
 pub(crate) struct MpiTransport {
@@ -39,6 +52,8 @@ pub(crate) struct MpiTransport {
     statuses: Vec<ffi::MPI_Status>,
     /// Whether the statuses of the last test say which requests failed.
     failed: bool,
+    /// Whether receives have been cancelled because the messages that came are others.
+    cancelled: bool,
 }
 
 /// A message under way.
@@ -132,6 +147,7 @@ impl MpiTransport {
             indices: Vec::new(),
             statuses: Vec::new(),
             failed: false,
+            cancelled: false,
         };
         Ok((transport, cores))
     }
@@ -150,35 +166,82 @@ impl MpiTransport {
         at
     }
 
-    /// Starts the MPI messages that carry `bytes` bytes from or to `start`.
+    /// Starts the MPI messages that carry the bytes from or to `start`; with `empty` they carry none of them.
     ///
     /// # Safety
-    /// `start` must be valid for `bytes` bytes, for writing if the message `receives`, until the requests are complete.
-    unsafe fn post(&mut self, owner: usize, start: *mut u8, bytes: usize) -> Result<()> {
-        let (peer, receives) = (self.messages[owner].peer as c_int, self.messages[owner].receives);
-        let mut offset = 0;
-        loop {
-            let len = (bytes - offset).min(LARGEST_MESSAGE);
+    /// `start` must be valid for the message's bytes, for writing if it `receives`, until the requests are complete.
+    unsafe fn post(&mut self, owner: usize, start: *mut u8, empty: bool) -> Result<()> {
+        let Message { peer, receives, left, bytes, .. } = self.messages[owner];
+        for part in 0..left {
+            let offset = part * LARGEST_MESSAGE;
+            let len = if empty { 0 } else { (bytes - offset).min(LARGEST_MESSAGE) };
             let mut request = ffi::RSMPI_REQUEST_NULL;
-            let at = start.add(offset).cast::<c_void>();
-            let (count, kind) = (len as c_int, ffi::RSMPI_UINT8_T);
+            let at = start.add(if empty { 0 } else { offset }).cast::<c_void>();
+            let (count, kind, peer, tag) = (len as c_int, ffi::RSMPI_UINT8_T, peer as c_int, tag(bytes));
             if receives {
-                let code = ffi::PMPI_Irecv(at, count, kind, peer, TAG, self.comm, &mut request);
+                let code = ffi::PMPI_Irecv(at, count, kind, peer, tag, self.comm, &mut request);
                 accept("MPI_Irecv", code)?;
             } else if self.synchronous {
-                let code = ffi::PMPI_Issend(at, count, kind, peer, TAG, self.comm, &mut request);
+                let code = ffi::PMPI_Issend(at, count, kind, peer, tag, self.comm, &mut request);
                 accept("MPI_Issend", code)?;
             } else {
-                let code = ffi::PMPI_Isend(at, count, kind, peer, TAG, self.comm, &mut request);
+                let code = ffi::PMPI_Isend(at, count, kind, peer, tag, self.comm, &mut request);
                 accept("MPI_Isend", code)?;
             }
             self.requests.push(request);
             self.owners.push(owner);
-            offset += len;
-            if offset == bytes {
-                return Ok(());
+        }
+        Ok(())
+    }
+
+    /// Looks for messages from ranks that this one waits for which match no receive, and cancels the receives that wait in
+    /// their place. MPI refuses to cancel a receive that has been matched, so nothing goes wrong if the message is one
+    /// for a later receive.
+    fn cancel_mismatched(&mut self) -> Result<()> {
+        let mut looked: Vec<usize> = Vec::new();
+        for index in 0..self.requests.len() {
+            let message = &self.messages[self.owners[index]];
+            if !message.receives || looked.contains(&message.peer) {
+                continue;
+            }
+            looked.push(message.peer);
+            let mut there: c_int = 0;
+            // SAFETY: MPI_Status is plain data that MPI fills in; all-zero is a valid value of its fields.
+            let mut status: ffi::MPI_Status = unsafe { std::mem::zeroed() };
+            // SAFETY: a live communicator, a live request of ours, and valid out parameters.
+            unsafe {
+                let (peer, any) = (message.peer as c_int, ffi::RSMPI_ANY_TAG);
+                accept("MPI_Iprobe", ffi::PMPI_Iprobe(peer, any, self.comm, &mut there, &mut status))?;
+                if there != 0 {
+                    accept("MPI_Cancel", ffi::PMPI_Cancel(&mut self.requests[index]))?;
+                    self.cancelled = true;
+                }
             }
         }
+        Ok(())
+    }
+
+    /// If a receive was cancelled, takes the message that came in its place out of the way, so that its sender need not wait:
+    /// the number of its bytes.
+    fn stray(&mut self, at: usize, peer: usize) -> Result<Option<usize>> {
+        let mut cancelled: c_int = 0;
+        let mut size: c_int = 0;
+        // SAFETY: a status that MPI filled in, a live communicator, valid out parameters; `waste` holds the `size` bytes of
+        // the message that the probe has seen, and nobody else receives on this communicator.
+        unsafe {
+            accept("MPI_Test_cancelled", ffi::PMPI_Test_cancelled(&self.statuses[at], &mut cancelled))?;
+            if cancelled == 0 {
+                return Ok(None);
+            }
+            let mut status: ffi::MPI_Status = std::mem::zeroed();
+            let (peer, any) = (peer as c_int, ffi::RSMPI_ANY_TAG);
+            accept("MPI_Probe", ffi::PMPI_Probe(peer, any, self.comm, &mut status))?;
+            accept("MPI_Get_count", ffi::PMPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut size))?;
+            let mut waste = vec![0u8; size.max(0) as usize];
+            let (to, tag, kind) = (waste.as_mut_ptr().cast::<c_void>(), status.MPI_TAG, ffi::RSMPI_UINT8_T);
+            accept("MPI_Recv", ffi::PMPI_Recv(to, size, kind, peer, tag, self.comm, &mut status))?;
+        }
+        Ok(Some(size.max(0) as usize))
     }
 
     /// Tests the requests once; the number that have completed. With `all` it is either all of them or none, which is cheaper
@@ -246,11 +309,19 @@ impl Transport for MpiTransport {
         self.size
     }
 
-    fn send(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &Buffers) -> Result<()> {
+    fn send(
+        &mut self,
+        operation: u32,
+        peer: usize,
+        ranges: &[BufferRange],
+        buffers: &Buffers,
+        failed: bool,
+    ) -> Result<()> {
         let bytes = buffers.bytes(ranges);
         let owner = self.open(operation, peer, false, bytes);
         let start = match ranges {
             [] => std::ptr::NonNull::<u8>::dangling().as_ptr(),
+            _ if failed => std::ptr::NonNull::<u8>::dangling().as_ptr(),
             [range] => buffers.part(range).as_ptr().cast_mut(),
             _ => {
                 buffers.gather(ranges, &mut self.messages[owner].packed);
@@ -260,7 +331,7 @@ impl Transport for MpiTransport {
         // SAFETY: `start` is valid for `bytes` bytes: it is the range itself, which the execution neither moves nor writes
         // before this operation is reported complete, or the packed copy, which lives in `messages` and stays as it is as
         // long as the message is under way. MPI only reads it.
-        unsafe { self.post(owner, start, bytes) }
+        unsafe { self.post(owner, start, failed) }
     }
 
     fn receive(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &mut Buffers) -> Result<()> {
@@ -277,7 +348,7 @@ impl Transport for MpiTransport {
             }
         };
         // SAFETY: as in `send`; the execution does not touch the range before the operation is reported complete.
-        unsafe { self.post(owner, start, bytes) }
+        unsafe { self.post(owner, start, false) }
     }
 
     fn progress(&mut self, wait: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
@@ -286,28 +357,32 @@ impl Transport for MpiTransport {
         }
         let all = wait == Wait::All;
         let mut completed = self.test(all)?;
-        let mut since: Option<(Instant, Duration)> = None;
+        let mut since: Option<Instant> = None;
+        let (mut complaint, mut look) = (self.timeout.unwrap_or(PATIENCE).min(PATIENCE), SUSPICION);
         let mut spins = 0u32;
         while completed == 0 {
             // Every test makes MPI's own progress once and yields the core if MPI was told to.
-            completed = self.test(all)?;
+            completed = self.test(all && !self.cancelled)?;
             spins += 1;
-            if spins.is_multiple_of(4096) {
-                let (start, next) =
-                    *since.get_or_insert((Instant::now(), self.timeout.unwrap_or(PATIENCE).min(PATIENCE)));
-                let waited = start.elapsed();
-                if waited >= next {
+            if spins.is_multiple_of(1024) {
+                let waited = since.get_or_insert_with(Instant::now).elapsed();
+                if waited >= look {
+                    self.cancel_mismatched()?;
+                    look = waited + SUSPICION;
+                }
+                if waited >= complaint {
                     self.complain(waited);
-                    since = Some((start, waited + PATIENCE));
+                    complaint = waited + PATIENCE;
                 }
             }
         }
         for at in 0..completed {
             let index = self.indices[at] as usize;
             let owner = self.owners[index];
-            let status = &self.statuses[at];
             if self.messages[owner].receives {
-                let received = self.received(status);
+                let stray = if self.cancelled { self.stray(at, self.messages[owner].peer)? } else { None };
+                let status = &self.statuses[at];
+                let received = stray.unwrap_or_else(|| self.received(status));
                 let message = &mut self.messages[owner];
                 message.received += received;
                 if self.failed && status.MPI_ERROR == ffi::MPI_ERR_TRUNCATE as c_int {
@@ -341,6 +416,7 @@ impl Transport for MpiTransport {
         }
         self.requests.truncate(kept);
         self.owners.truncate(kept);
+        self.cancelled &= kept > 0;
         Ok(())
     }
 

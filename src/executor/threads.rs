@@ -136,7 +136,15 @@ impl Transport for Threads {
         self.shared.mailboxes.len()
     }
 
-    fn send(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &Buffers) -> Result<()> {
+    fn send(
+        &mut self,
+        operation: u32,
+        peer: usize,
+        ranges: &[BufferRange],
+        buffers: &Buffers,
+        failed: bool,
+    ) -> Result<()> {
+        let ranges = if failed { &[] } else { ranges };
         let mut message = Vec::with_capacity(buffers.bytes(ranges));
         buffers.gather(ranges, &mut message);
         let mailbox = &self.shared.mailboxes[peer];

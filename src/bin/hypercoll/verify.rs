@@ -5,6 +5,8 @@ use hypercoll::algorithm::{registry, Algorithm, Parameters, PortModel};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::operation::Commutative;
 use hypercoll::select::Options;
+#[cfg(feature = "mpi")]
+use hypercoll::Error;
 use hypercoll::{threads, Hypercube, Result, SystemOperation};
 use std::io::Write;
 
@@ -80,7 +82,10 @@ fn under_mpi(args: &VerifyArgs, out: &mut dyn Write) -> std::result::Result<(), 
     let world = universe.world();
     let cube = Hypercube::new(&world).map_err(|e| e.to_string())?;
     cube.synchronous_sends(args.synchronous);
-    let tally = verify(args, &cube);
+    let mut tally = verify(args, &cube);
+    if args.collective.is_none() {
+        mismatch(args, &world, &mut tally);
+    }
     // What the ranks found is collected by native MPI: the library is what is being verified.
     let own = [tally.calls, tally.failures.len() as u64];
     let mut all = vec![0u64; if cube.rank() == 0 { 2 * cube.size() } else { 0 }];
@@ -101,6 +106,29 @@ fn under_mpi(args: &VerifyArgs, out: &mut dyn Write) -> std::result::Result<(), 
     let flushed = out.flush();
     world.barrier();
     outcome.and(flushed.map_err(Failure::from))
+}
+
+/// Ranks that pass different counts get an error, and nobody waits for ever; each time on a communicator of its own, as
+/// it is broken afterwards.
+#[cfg(feature = "mpi")]
+fn mismatch(args: &VerifyArgs, world: &impl mpi::traits::Communicator, tally: &mut Tally) {
+    for (on_root, elsewhere) in [(20, 10), (10, 20), (1000, 10), (10, 1000), (100_000, 200_000), (200_000, 100_000)] {
+        let outcome = Hypercube::new(world).and_then(|cube| {
+            cube.synchronous_sends(args.synchronous);
+            let mut data = vec![UNTOUCHED; if cube.rank() == 0 { on_root } else { elsewhere }];
+            let outcome = cube.broadcast(0).algorithm("sbt").run(&mut data);
+            Ok((cube.rank(), outcome))
+        });
+        tally.calls += 1;
+        let right = match &outcome {
+            Ok((0, outcome)) => outcome.is_ok(),
+            Ok((_, outcome)) => matches!(outcome, Err(Error::CountsDiffer { .. } | Error::PeerFailed { .. })),
+            Err(_) => false,
+        };
+        if !right {
+            tally.failures.push(format!("counts {on_root} on the root and {elsewhere} elsewhere: {outcome:?}"));
+        }
+    }
 }
 
 #[cfg(not(feature = "mpi"))]
