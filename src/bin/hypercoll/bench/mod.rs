@@ -172,7 +172,7 @@ fn under_mpi(_: &BenchArgs, _: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// The name and version out of what MPI libraries say of themselves.
-#[cfg(any(feature = "mpi", test))]
+#[cfg(feature = "mpi")]
 fn short(library: &str) -> String {
     let line = library.lines().next().unwrap_or_default();
     line.split(", package").next().unwrap_or(line).trim_end_matches('\0').trim().to_string()
