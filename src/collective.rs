@@ -72,6 +72,11 @@ impl Collective {
         matches!(self, Collective::Broadcast | Collective::Scatter | Collective::Gather | Collective::Reduce)
     }
 
+    /// Whether the call has a form in place.
+    pub fn has_in_place(self) -> bool {
+        matches!(self, Collective::AllGather | Collective::AllReduce | Collective::Reduce)
+    }
+
     /// Whether values are combined on the way.
     pub fn reduces(self) -> bool {
         matches!(self, Collective::Reduce | Collective::ReduceScatter | Collective::AllReduce)
@@ -299,7 +304,7 @@ mod tests {
                     call.permutation = Some((0..size).map(|i| (i + 1) % size).collect());
                 }
                 calls.push(call.clone());
-                if matches!(collective, Collective::AllGather | Collective::AllReduce | Collective::Reduce) {
+                if collective.has_in_place() {
                     call.in_place = true;
                     calls.push(call);
                 }

@@ -9,6 +9,28 @@ pub fn schedules(algorithm: &Algorithm, call: &Call, parameters: &Parameters) ->
     (0..call.size).map(|rank| algorithm.schedule(call, parameters, rank)).collect()
 }
 
+/// The forms that a call of this shape can take: as it is; for a permutation the identity, shifts and the reversal; in
+/// place; with an operation that does not commute.
+pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> Vec<Call> {
+    let mut calls = Vec::new();
+    let mut call = Call::new(collective, size, count).with_root(root);
+    if collective == Collective::Permute {
+        for shift in [0, 1, size / 2] {
+            call.permutation = Some((0..size).map(|i| (i + shift) % size).collect());
+            calls.push(call.clone());
+        }
+        call.permutation = Some((0..size).rev().collect());
+    }
+    calls.push(call.clone());
+    if collective.has_in_place() {
+        calls.push(Call { in_place: true, ..call.clone() });
+    }
+    if collective.reduces() {
+        calls.push(Call { ordered: true, ..call });
+    }
+    calls
+}
+
 /// Builds and checks the schedules of all ranks; on whole cubes also against the port model and, where nothing is rounded,
 /// against the formula: rounds, and the elements that follow one another, are equal to it.
 pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Report {
@@ -52,32 +74,14 @@ mod tests {
 
     /// Every call shape that an algorithm is to be tried with.
     fn calls(collective: Collective, size: usize, count: usize) -> Vec<Call> {
-        let mut calls = Vec::new();
-        let roots = if !collective.has_root() {
+        let roots: Vec<usize> = if !collective.has_root() {
             vec![0]
         } else if size <= 8 {
             (0..size).collect()
         } else {
             vec![0, 1, size / 2, size - 1]
         };
-        for root in roots {
-            let mut call = Call::new(collective, size, count).with_root(root);
-            if collective == Collective::Permute {
-                for shift in [0, 1, size / 2] {
-                    call.permutation = Some((0..size).map(|i| (i + shift) % size).collect());
-                    calls.push(call.clone());
-                }
-                call.permutation = Some((0..size).rev().collect());
-            }
-            calls.push(call.clone());
-            if matches!(collective, Collective::AllGather | Collective::AllReduce | Collective::Reduce) {
-                calls.push(Call { in_place: true, ..call.clone() });
-            }
-            if collective.reduces() {
-                calls.push(Call { ordered: true, ..call });
-            }
-        }
-        calls
+        roots.into_iter().flat_map(|root| forms(collective, size, count, root)).collect()
     }
 
     fn try_all(sizes: impl Iterator<Item = usize>, counts: &[usize]) {

@@ -1,7 +1,11 @@
 //! `hypercoll check`: proves schedules right without running them.
 
 use crate::Failure;
-use hypercoll::algorithm::{registry, verify::verify, Algorithm, Parameters, PortModel, Shape};
+use hypercoll::algorithm::{
+    registry,
+    verify::{forms, verify},
+    Algorithm, Parameters, PortModel, Shape,
+};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::schedule::Report;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -85,7 +89,7 @@ pub fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Failure> {
     if args.root >= size || !collective.has_root() && args.root > 0 {
         return Err(Failure::Usage(format!("root: {} is no root of {collective} on {size} ranks", args.root)));
     }
-    if args.in_place && !matches!(collective, Collective::AllGather | Collective::AllReduce | Collective::Reduce) {
+    if args.in_place && !collective.has_in_place() {
         return Err(Failure::Usage(format!("in-place: {collective} has no such form")));
     }
     if args.ordered && !collective.reduces() {
@@ -173,27 +177,8 @@ fn calls(collective: Collective, size: usize) -> Vec<Call> {
         roots.dedup();
     }
     let counts: &[usize] = if size > 33 { &[7] } else { &[0, 1, 7, 60] };
-    let mut calls = Vec::new();
-    for &count in counts {
-        for &root in &roots {
-            let mut call = Call::new(collective, size, count).with_root(root);
-            if collective == Collective::Permute {
-                for shift in [0, 1, size / 2] {
-                    call.permutation = Some((0..size).map(|i| (i + shift) % size).collect());
-                    calls.push(call.clone());
-                }
-                call.permutation = Some((0..size).rev().collect());
-            }
-            calls.push(call.clone());
-            if matches!(collective, Collective::AllGather | Collective::AllReduce | Collective::Reduce) {
-                calls.push(Call { in_place: true, ..call.clone() });
-            }
-            if collective.reduces() {
-                calls.push(Call { ordered: true, ..call });
-            }
-        }
-    }
-    calls
+    let shapes = counts.iter().flat_map(|&count| roots.iter().map(move |&root| (count, root)));
+    shapes.flat_map(|(count, root)| forms(collective, size, count, root)).collect()
 }
 
 fn all(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Failure> {
