@@ -2,7 +2,9 @@
 
 mod algorithms;
 mod bench;
+mod call;
 mod check;
+mod check_all;
 mod plot;
 mod simulate;
 mod table;
