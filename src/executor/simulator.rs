@@ -241,7 +241,11 @@ impl Rank<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::{registry::ALGORITHMS, verify::{self, schedules}, Parameters, Shape};
+    use crate::algorithm::{
+        registry::ALGORITHMS,
+        verify::{self, schedules},
+        Parameters, Shape,
+    };
     use crate::collective::{Call, Collective};
 
     /// Without barriers no rank is later than round by round; where nothing is rounded the papers' algorithms have no slack,

@@ -37,7 +37,9 @@ pub struct CheckArgs {
 }
 
 pub fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let (Some(collective), Some(name)) = (args.collective, &args.algorithm) else { return check_all::run(args.json, out) };
+    let (Some(collective), Some(name)) = (args.collective, &args.algorithm) else {
+        return check_all::run(args.json, out);
+    };
     let algorithm = registry::find(collective, name).map_err(|e| e.to_string())?;
     let size = args.size as usize;
     let (call, parameters) = args.call.resolve(algorithm, size, args.count, None)?;
@@ -90,4 +92,3 @@ pub fn found(violations: usize) -> Result<(), Failure> {
         n => Err(Failure::Found(format!("{n} violations"))),
     }
 }
-

@@ -211,9 +211,9 @@ fn parameters(algorithm: &Algorithm, size: usize, count: usize, is_usual: bool) 
                 if is_usual && (ports == PortModel::AllPorts || count > 3) {
                     let orders = || std::iter::once(None).chain(algorithm.orders.iter().map(|&order| Some(order)));
                     let variants = Variant::ALL.into_iter().filter(|&v| algorithm.variants || v == Variant::default());
-                    choices.extend(variants.flat_map(|variant| {
-                        orders().map(move |order| Parameters { order, variant, ..plain })
-                    }));
+                    choices.extend(
+                        variants.flat_map(|variant| orders().map(move |order| Parameters { order, variant, ..plain })),
+                    );
                 }
             }
         }
