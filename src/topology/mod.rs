@@ -9,8 +9,14 @@
 //! | [`sbt`] | spanning binomial tree | Ho & Johnsson 1986, section 3.1 |
 //! | [`msbt`] | n edge-disjoint spanning trees (the ERSBTs of the MSBT graph) | Ho & Johnsson 1986, section 3.2 |
 //! | [`sbnt`] | spanning balanced n-tree, four variants | Ho & Johnsson 1988, sections 3 and 4 |
+//! | [`balanced_tree`] | perfectly balanced shortest-path tree | Bertsekas et al. 1991, section 3 |
+//! | [`multinode`] | broadcast tree whose translated copies never meet | Bertsekas et al. 1991, section 2 |
+//! | [`necklace_order`] | no graph: the order of the nodes behind the two trees before | Bertsekas et al. 1991, section 2 |
 
+pub mod balanced_tree;
 pub mod msbt;
+pub mod multinode;
+pub mod necklace_order;
 pub mod sbnt;
 pub mod sbt;
 
