@@ -25,7 +25,7 @@
 
 use super::sbnt::{Sbnt, Variant};
 use super::Tree;
-use crate::address::{period, rotate_left, rotate_right, MAX_DIMENSION};
+use crate::address::{period, rotate_left, rotate_right};
 
 /// The order of the nodes of the n-cube.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl NecklaceOrder {
     /// The order for the cube of dimension `n`.
     ///
     /// # Panics
-    /// If `n` exceeds [`MAX_DIMENSION`].
+    /// If `n` exceeds [`MAX_DIMENSION`](crate::address::MAX_DIMENSION).
     pub fn new(n: u32) -> NecklaceOrder {
         NecklaceOrder { balanced: Sbnt::new(n, Variant::MinRight) }
     }
@@ -139,7 +139,7 @@ fn binomial(n: usize, k: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::address::mask;
+    use crate::address::{mask, MAX_DIMENSION};
     use proptest::prelude::*;
 
     /// The nodes in order, by the paper's rules and by sorting the bits of all addresses as text.

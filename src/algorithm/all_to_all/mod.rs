@@ -2,3 +2,4 @@
 
 pub mod complete_exchange;
 pub mod pairwise_xor;
+pub mod total_exchange;

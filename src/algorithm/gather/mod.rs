@@ -1,5 +1,6 @@
 //! Gather: block of every rank to the root. Every gather is a scatter backwards.
 
+pub mod balanced_tree;
 pub mod direct;
 pub mod sbnt;
 pub mod sbt;

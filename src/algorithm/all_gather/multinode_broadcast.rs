@@ -1,0 +1,72 @@
+//! All-gather by multinode broadcast: N broadcasts at once, one block a link and round, in the fewest rounds for that.
+//!
+//! Algorithm: every node broadcasts its block along its own copy of one tree, all copies in step. The tree informs n nodes a
+//! step, over n different dimensions, so that no two blocks want the same link in the same step.
+//!
+//! Reference: Bertsekas, Özveren, Stamoulis, Tseng and Tsitsiklis 1991, section 2 (with errata 32 and 34). d there is n here;
+//! A_i are the links of step i of [`MultinodeTree`]; a packet is a block of m elements.
+//!
+//! Requirements: none.
+//!
+//! Cost: q = ceil((2^n - 1)/n) rounds of tau + m t_c, which is the least possible, as a node receives 2^n - 1 blocks over n
+//! ports; 2^n (2^n - 1) transmissions. To learn its schedule a node goes through the nodes of the tree once, O(n^2) word
+//! operations each.
+//!
+//! Memory: none besides the result.
+//!
+//! Correctness condition: within a step the dimensions of the tree's links differ, and a node's parent is informed in an
+//! earlier step.
+//!
+//! Example, n = 3, node 0: round 0: its own block to 1, 2 and 4; round 1: to 1 the block of 2, to 2 that of 4, to 4 that of 1;
+//! round 2: to 1 the block of 6. Nodes 3, 5, 6 and 7 get its block from 1 (of 2), 4 (of 1), 2 (of 4) and 6 (of 1).
+
+use crate::algorithm::{always, no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::collective::Collective;
+use crate::schedule::Problem;
+use crate::topology::multinode::MultinodeTree;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::AllGather,
+    name: "multinode_broadcast",
+    summary: "all ports: the fewest rounds in which every link carries one whole block at a time",
+    source: "BOSTT multinode broadcast",
+    section: "2",
+    cube_edges: true,
+    ordered: false,
+    packets: &[],
+    symmetrizes: false,
+    ports: &[PortModel::AllPorts],
+    cost: "ceil((2^n - 1)/n) (tau + m t_c)",
+    formula,
+    exact: always,
+    best_packet: no_packet,
+    form: Form::Forward(write),
+};
+
+/// Rounds and elements of the all-gather, and of the reduce-scatter, which is the same backwards.
+pub fn formula(shape: &Shape) -> Formula {
+    let (n, others, m) = (shape.n as usize, shape.nodes() - 1, shape.count as f64);
+    if n == 0 || shape.count == 0 {
+        return Formula::default();
+    }
+    let rounds = others.div_ceil(n);
+    Formula {
+        rounds,
+        elements: rounds as f64 * m,
+        moved: (shape.nodes() * others) as f64 * m,
+        hops: rounds,
+        path: others as f64 * m,
+    }
+}
+
+pub fn write(problem: &Problem, _parameters: &Parameters, node: usize, route: &mut Route) {
+    let tree = MultinodeTree::new(problem.n);
+    route.set_rounds(tree.steps());
+    for place in tree.nodes() {
+        // The link into t = place.node, in the copy of the tree in which this node is t, and in that in which it is t's parent.
+        let bit = 1 << place.column;
+        let peer = node ^ bit;
+        route.receive(place.step - 1, peer, [problem.block(node ^ place.node)]);
+        route.send(place.step - 1, peer, [problem.block(node ^ place.node ^ bit)]);
+    }
+}
