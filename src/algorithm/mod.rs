@@ -20,6 +20,8 @@ mod scatter;
 
 mod direct;
 mod exchange;
+#[cfg(test)]
+mod optimal_times;
 mod tree_scatter;
 
 use crate::address::dimension_for;

@@ -20,7 +20,7 @@
 //! Example, n = 3, node 0: round 0: its own block to 1, 2 and 4; round 1: to 1 the block of 2, to 2 that of 4, to 4 that of 1;
 //! round 2: to 1 the block of 6. Nodes 3, 5, 6 and 7 get its block from 1 (of 2), 4 (of 1), 2 (of 4) and 6 (of 1).
 
-use crate::algorithm::{always, no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::multinode::MultinodeTree;
@@ -31,16 +31,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "all ports: the fewest rounds in which every link carries one whole block at a time",
     source: "BOSTT multinode broadcast",
     section: "2",
-    cube_edges: true,
-    ordered: false,
-    packets: &[],
-    symmetrizes: false,
     ports: &[PortModel::AllPorts],
     cost: "ceil((2^n - 1)/n) (tau + m t_c)",
     formula,
-    exact: always,
-    best_packet: no_packet,
     form: Form::Forward(write),
+    ..DEFAULTS
 };
 
 /// Rounds and elements of the all-gather, and of the reduce-scatter, which is the same backwards.
@@ -50,10 +45,12 @@ pub fn formula(shape: &Shape) -> Formula {
         return Formula::default();
     }
     let rounds = others.div_ceil(n);
+    let elements = rounds as f64 * m;
     Formula {
         rounds,
-        elements: rounds as f64 * m,
+        elements,
         moved: (shape.nodes() * others) as f64 * m,
+        load: elements,
         hops: rounds,
         path: others as f64 * m,
     }

@@ -24,7 +24,7 @@
 //! Example, n = 3, node 0: over port 0 its block for 1, then those of 2 for 3, of 4 for 5, of 6 for 7; over port 1 its blocks
 //! for 3 and 2, then those of 4 for 7 and 6; over port 2 its blocks for 5, 7, 6 and 4.
 
-use crate::algorithm::{always, no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -34,16 +34,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "all ports: every link busy with one whole block in every round; short packets of fixed length",
     source: "BOSTT total exchange",
     section: "4",
-    cube_edges: true,
-    ordered: false,
-    packets: &[],
-    symmetrizes: false,
     ports: &[PortModel::AllPorts],
     cost: "2^(n-1) (tau + m t_c)",
     formula,
-    exact: always,
-    best_packet: no_packet,
     form: Form::Forward(write),
+    ..DEFAULTS
 };
 
 fn formula(shape: &Shape) -> Formula {
@@ -53,7 +48,14 @@ fn formula(shape: &Shape) -> Formula {
     }
     let rounds = shape.nodes() / 2;
     let elements = rounds as f64 * m;
-    Formula { rounds, elements, moved: (n * shape.nodes()) as f64 * elements, hops: rounds, path: n as f64 * elements }
+    Formula {
+        rounds,
+        elements,
+        moved: (n * shape.nodes()) as f64 * elements,
+        load: elements,
+        hops: rounds,
+        path: n as f64 * elements,
+    }
 }
 
 fn write(problem: &Problem, _parameters: &Parameters, node: usize, route: &mut Route) {

@@ -22,7 +22,7 @@
 //! Example, n = 3, root 0: round 0: block 7 to 1; round 1: 3 to 1, 6 to 2, 5 to 4, and 7 from 1 to 3; round 2: 1, 2 and 4
 //! to themselves, 3 from 1, 6 from 2, 5 from 4, 7 from 3.
 
-use crate::algorithm::{always, no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::{balanced_tree::BalancedTree, Tree};
@@ -33,16 +33,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "all ports: the root's links carry equal shares for every n, one block at a time",
     source: "BOSTT single node scatter",
     section: "3",
-    cube_edges: true,
-    ordered: false,
     packets: &[PortModel::AllPorts],
-    symmetrizes: false,
     ports: &[PortModel::AllPorts],
     cost: "ceil((2^n - 1)/n) (tau + m t_c); in packets of B <= m: ceil((2^n - 1)/n) ceil(m/B) (tau + B t_c)",
     formula,
-    exact: always,
-    best_packet: no_packet,
     form: Form::Forward(write),
+    ..DEFAULTS
 };
 
 /// Rounds and elements of the scatter, and of the gather, which is the same backwards.
@@ -57,6 +53,7 @@ pub fn formula(shape: &Shape) -> Formula {
         rounds,
         elements: (rounds * shape.packet()) as f64,
         moved: (n * shape.nodes() / 2) as f64 * m,
+        load: blocks as f64 * m,
         hops: blocks,
         path: others as f64 * m,
     }
