@@ -18,7 +18,7 @@
 //! earlier step.
 //!
 //! Example, n = 3, node 0: round 0: its own block to 1, 2 and 4; round 1: to 1 the block of 2, to 2 that of 4, to 4 that of 1;
-//! round 2: to 1 the block of 6. Nodes 3, 5, 6 and 7 get its block from 1 (of 2), 4 (of 1), 2 (of 4) and 6 (of 1).
+//! round 2: to 1 the block of 6. Its own block goes on to 3 from 2, to 6 from 4, to 5 from 1, and last to 7 from 6.
 
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
@@ -65,5 +65,23 @@ pub fn write(problem: &Problem, _parameters: &Parameters, node: usize, route: &m
         let peer = node ^ bit;
         route.receive(place.step - 1, peer, [problem.block(node ^ place.node)]);
         route.send(place.step - 1, peer, [problem.block(node ^ place.node ^ bit)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collective::Call;
+
+    /// The example of the header, as (round, to, block).
+    #[test]
+    fn node_0_of_the_3_cube() {
+        let call = Call::new(Collective::AllGather, 8, 1);
+        let mut route = Route::new();
+        write(&Problem::new(&call), &Parameters::new(PortModel::AllPorts), 0, &mut route);
+        let sends = route.transfers().iter().filter(|transfer| transfer.sends);
+        let mut sent: Vec<_> = sends.map(|t| (t.round, t.peer, route.pieces(t)[0].start)).collect();
+        sent.sort_unstable();
+        assert_eq!(sent, [(0, 1, 0), (0, 2, 0), (0, 4, 0), (1, 1, 2), (1, 2, 4), (1, 4, 1), (2, 1, 6)]);
     }
 }

@@ -13,16 +13,17 @@
 //! Cost: 2^(n-1) rounds of tau + m t_c and n 2^(2n-1) transmissions, both the least possible. A node learns its schedule in O(1)
 //! word operations for each block that it handles, and O(n^2) for each of 2^n positions in the paper's tables.
 //!
-//! Memory: the blocks on their way, at most about half of the data in scratch memory.
+//! Memory: the blocks on their way, those coming and going included: at most half of a rank's data in scratch memory (n = 3),
+//! and nearer to a quarter of it the larger the cube.
 //!
-//! Correctness condition: let r be the XOR of a block's destination and the node that it is at, k - 1 the highest 1 of r,
-//! and y the XOR of its origin and that node (a multiple of 2^k). It crosses link k in time unit y/2 + position(r), counted from
-//! 1: an exchange within a k-cube takes 2^(k-1) units, and for every higher bit of y there has been one before. It has
-//! arrived by then: a row of the (k-1)-table has at most k - 1 entries, and of the rows up to p at most 2^(k-2) + p - 1 are in
-//! use before link k has carried them (the paper's (5)).
+//! Correctness condition: let r be the XOR of a block's destination and the node that it is at, k - 1 the highest 1 of r, and y
+//! the XOR of its origin and that node, a multiple of 2^k. The block crosses link k in time unit y/2 + position(r), counted
+//! from 1: an exchange within a k-cube takes 2^(k-1) units, and there have been y/2^k before this one. Nothing is late: the
+//! first p rows of the (k-1)-table have at most 2^(k-2) + p - 1 entries (the paper's (5)), and so many blocks of either half
+//! have crossed link k when, in unit p of the second exchange, those rows are due.
 //!
-//! Example, n = 3, node 0: over port 0 its block for 1, then those of 2 for 3, of 4 for 5, of 6 for 7; over port 1 its blocks
-//! for 3 and 2, then those of 4 for 7 and 6; over port 2 its blocks for 5, 7, 6 and 4.
+//! Example, n = 3, node 0: over port 0 its block for 1, then those of 2, 4 and 6 for 1; over port 1 its blocks for 3 and 2, then
+//! those of 4 for 3 and 2; over port 2 its blocks for 5, 7, 6 and 4.
 
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
@@ -154,6 +155,36 @@ mod tests {
         }
         assert!(queues.iter().flatten().all(VecDeque::is_empty));
         log
+    }
+
+    /// The example of the header: (origin, destination) by port and round.
+    #[test]
+    fn node_0_of_the_3_cube() {
+        let call = crate::collective::Call::new(Collective::AllToAll, 8, 1);
+        let mut route = Route::new();
+        write(&Problem::new(&call), &Parameters::new(PortModel::AllPorts), 0, &mut route);
+        let expected =
+            [[(0, 1), (2, 1), (4, 1), (6, 1)], [(0, 3), (0, 2), (4, 3), (4, 2)], [(0, 5), (0, 7), (0, 6), (0, 4)]];
+        let mut sent = [[(0, 0); 4]; 3];
+        for transfer in route.transfers().iter().filter(|transfer| transfer.sends) {
+            let block = route.pieces(transfer)[0].start;
+            sent[transfer.peer.ilog2() as usize][transfer.round] = (block / 8, block % 8);
+        }
+        assert_eq!(sent, expected);
+    }
+
+    #[test]
+    fn memory() {
+        use crate::algorithm::verify::schedules;
+        use crate::collective::Call;
+        // Blocks long enough for scratch memory to be used again.
+        let count = 1 << 16;
+        let parameters = Parameters { symmetrized: false, ..Parameters::new(PortModel::AllPorts) };
+        for (n, blocks) in (1..).zip([0, 1, 4, 7, 13, 23]) {
+            let schedules = schedules(&ALGORITHM, &Call::new(Collective::AllToAll, 1 << n, count), &parameters);
+            assert!(schedules.iter().all(|schedule| schedule.scratch == blocks * count), "n = {n}");
+            assert!(2 * blocks <= 1 << n);
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //! at a time over a link has fewer. n 2^(n-1) transmissions, the sum of the distances. A node learns its schedule
 //! in O(n^3) word operations for each block that it handles; where cyclic nodes stand depends on the order of the whole cube.
 //!
-//! Memory: a relay holds a block for one round.
+//! Memory: a relay holds a block for one round, so two at a time, one coming and one going.
 //!
 //! Correctness condition: the subtree's node in position i, at distance k, has its block leave the root in round q - i and
 //! arrive in round q - i + k - 1; nearer nodes have lower positions, and positions in a subtree differ, so that k <= i and no link is
@@ -81,5 +81,60 @@ pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mu
     }
     for child in tree.children(c) {
         arrivals(child).for_each(|(round, piece)| route.send(round, child ^ root, [piece]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::verify::schedules;
+    use crate::collective::Call;
+
+    #[test]
+    fn memory() {
+        // Blocks long enough for scratch memory to be used again.
+        let count = 1 << 16;
+        let parameters = Parameters { symmetrized: false, ..Parameters::new(PortModel::AllPorts) };
+        for n in 0..=6 {
+            let schedules = schedules(
+                &ALGORITHM,
+                &Call::new(Collective::Scatter, 1 << n, count).with_root((1 << n) - 1),
+                &parameters,
+            );
+            assert!(schedules.iter().all(|schedule| schedule.scratch <= 2 * count), "n = {n}");
+        }
+    }
+
+    /// The example of the header, as (round, from, to, block).
+    #[test]
+    fn the_3_cube() {
+        let call = Call::new(Collective::Scatter, 8, 1);
+        let problem = Problem::new(&call);
+        let mut sent = Vec::new();
+        for node in 0..8 {
+            let mut route = Route::new();
+            write(&problem, &Parameters::new(PortModel::AllPorts), node, &mut route);
+            for transfer in route.transfers().iter().filter(|transfer| transfer.sends) {
+                sent.extend(
+                    route.pieces(transfer).iter().map(|block| (transfer.round, node, transfer.peer, block.start)),
+                );
+            }
+        }
+        sent.sort_unstable();
+        let expected = [
+            (0, 0, 1, 7),
+            (1, 0, 1, 3),
+            (1, 0, 2, 6),
+            (1, 0, 4, 5),
+            (1, 1, 3, 7),
+            (2, 0, 1, 1),
+            (2, 0, 2, 2),
+            (2, 0, 4, 4),
+            (2, 1, 3, 3),
+            (2, 2, 6, 6),
+            (2, 3, 7, 7),
+            (2, 4, 5, 5),
+        ];
+        assert_eq!(sent, expected);
     }
 }
