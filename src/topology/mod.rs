@@ -12,6 +12,7 @@
 //! | [`balanced_tree`] | perfectly balanced shortest-path tree | Bertsekas et al. 1991, section 3 |
 //! | [`multinode`] | broadcast tree whose translated copies never meet | Bertsekas et al. 1991, section 2 |
 //! | [`necklace_order`] | no graph: the order of the nodes behind the two trees before | Bertsekas et al. 1991, section 2 |
+//! | [`swapped`] | a copy of a tree with two dimensions exchanged | Ho & Johnsson 1988, section 4 |
 
 pub mod balanced_tree;
 pub mod msbt;
@@ -19,6 +20,7 @@ pub mod multinode;
 pub mod necklace_order;
 pub mod sbnt;
 pub mod sbt;
+pub mod swapped;
 
 use crate::address::{PortIter, Ports};
 
