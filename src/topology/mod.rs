@@ -9,10 +9,14 @@
 //! | [`sbt`] | spanning binomial tree | Ho & Johnsson 1986, section 3.1 |
 //! | [`msbt`] | n edge-disjoint spanning trees (the ERSBTs of the MSBT graph) | Ho & Johnsson 1986, section 3.2 |
 //! | [`sbnt`] | spanning balanced n-tree, four variants | Ho & Johnsson 1988, sections 3 and 4 |
+//! | [`rotated`] | a tree with its dimensions rotated | Stout & Wagar 1990, section 2 |
+//! | [`wave`] | the n trees of the double wave | Stout & Wagar 1990, section 2 |
 
 pub mod msbt;
+pub mod rotated;
 pub mod sbnt;
 pub mod sbt;
+pub mod wave;
 
 use crate::address::{PortIter, Ports};
 
