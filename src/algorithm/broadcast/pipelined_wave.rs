@@ -37,7 +37,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "(n + g - 1) (M/(n g) t_c + tau), g = ceil(M/(n B))",
     formula,
-    exact: |shape| shape.count.is_multiple_of(shape.n.max(1) as usize * groups(shape.n, shape.count, &shape.parameters)),
+    exact: |shape| {
+        shape.count.is_multiple_of(shape.n.max(1) as usize * groups(shape.n, shape.count, &shape.parameters))
+    },
     best_packet,
     form: Form::Forward(write),
     ..DEFAULTS
