@@ -1,5 +1,7 @@
 //! Gather: block of every rank to the root. Every gather is a scatter backwards.
 
 pub mod direct;
+pub mod distribute;
+pub mod distribute_waves;
 pub mod sbnt;
 pub mod sbt;

@@ -1,5 +1,7 @@
 //! Scatter: block i of the root's vector to rank i.
 
 pub mod direct;
+pub mod distribute;
+pub mod distribute_waves;
 pub mod sbnt;
 pub mod sbt;
