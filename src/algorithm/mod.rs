@@ -323,6 +323,18 @@ impl Algorithm {
 
     /// The messages of `rank`.
     pub fn messages(&self, call: &Call, parameters: &Parameters, rank: usize) -> Messages {
+        let messages = self.straight(call, parameters, rank);
+        match &call.avoid {
+            None => messages,
+            Some(avoid) => {
+                let kind = (call.ordered, parameters.ports == PortModel::OneWay);
+                avoid.detour(messages, rank, kind, &|rank| self.straight(call, parameters, rank))
+            }
+        }
+    }
+
+    /// The messages of `rank` before any detour.
+    fn straight(&self, call: &Call, parameters: &Parameters, rank: usize) -> Messages {
         let problem = Problem::new(call);
         let run = |write: Write| {
             fold(&problem, rank, &|problem: &Problem, node: usize, route: &mut Route| {
