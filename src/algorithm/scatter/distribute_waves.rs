@@ -133,7 +133,7 @@ pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) 
         return;
     }
     let waves = Waves::new(n);
-    route.set_rounds(waves.number() * n as usize);
+    route.set_rounds((waves.number() + 1) * n as usize);
     let c = node ^ root;
     let beyond = !c & (problem.nodes() - 1);
     // The nodes x whose way leads through c, c itself last.
@@ -146,8 +146,12 @@ pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) 
             if portion.is_empty() {
                 continue;
             }
-            // The round in which it leaves a node of C_j: a whole wave leaves the root, a wavelet every other node.
-            let round = |j: u32| wave * n as usize + if j == 0 { 0 } else { (n - l + j) as usize };
+            // The round in which it leaves a node of C_j: a whole wave leaves the root, a wavelet every other node. Those are
+            // under way while the next wave arrives, which must not wait for their memory.
+            let round = |j: u32| match j {
+                0 => wave * n as usize,
+                _ => (wave + 1) * n as usize + (n - l + j - 1) as usize,
+            };
             let spread = Spread { n, x };
             let shares = spread.shares(c, portion);
             let own = shares.len() - 1;
