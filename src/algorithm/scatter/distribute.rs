@@ -25,11 +25,10 @@
 //! Example, n = 2, root 0, m = 2: round 0: the first half of block 3 to 2, the second half to 1; round 1: block 1 to 1, block 2 to
 //! 2, and to 3 its first half from 2 and its second half from 1.
 
-use crate::address::{mask, rotate_right};
+use crate::algorithm::spread::{lcm, turn};
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
-use crate::topology::sbnt::{Sbnt, Variant};
 use crate::topology::{rotated::Rotated, sbt::Sbt, Tree};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -87,24 +86,4 @@ pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) 
             }
         }
     }
-}
-
-/// Which part of a block for node `x`, cut for the 1 bits of `ways`, goes across bit s. The last part, the longest of unequal
-/// ones, goes across the first of the bits from x's index in the SBnT upwards, cyclically; the part before it across the
-/// second, and so on.
-pub fn turn(n: u32, x: usize, ways: usize, s: u32) -> usize {
-    let index = Sbnt::new(n, Variant::MinRight).index(x);
-    let before = rotate_right(ways, index, n) & mask((s + n - index) % n);
-    (ways.count_ones() - 1 - before.count_ones()) as usize
-}
-
-/// The least common multiple of 1, ..., n, and `usize::MAX` where that is beyond a word.
-pub fn lcm(n: u32) -> usize {
-    let gcd = |mut a: usize, mut b: usize| {
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
-    (1..=n as usize).try_fold(1usize, |all, l| (all / gcd(all, l)).checked_mul(l)).unwrap_or(usize::MAX)
 }

@@ -15,7 +15,7 @@
 //!
 //! Cost: (2^n - 1)/n m t_c + k tau, the least possible, for nodes that do not wait for each other's rounds; exactly if m is
 //! long enough for start-ups to hide (m t_c >= 3 tau for n = 3, 24 tau for n = 4, 2 to 8 tau for n = 5, ..., 9) and
-//! each of 1, ..., n divides m. Rounds are numbered as if a wave took n of them.
+//! each of 1, ..., n divides m. Round by round it would be slower than [`super::distribute`].
 //!
 //! Memory: a relay holds what passes through it.
 //!
@@ -26,10 +26,11 @@
 //! Example, n = 3, root 0: wave 0: a half of blocks 3 and 5 and a third of block 7 to 1, and so on to 2 and 4; wave 1: blocks 1, 2
 //! and 4. Wavelets of wave 0 from 1: a sixth of block 7 to 3 and to 5, then a half of block 3 to 3 and of block 5 to 5.
 
-use super::distribute::{self, lcm, turn};
+use super::distribute;
 use crate::address::Ports;
+use crate::algorithm::spread::{lcm, Spread};
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
-use crate::collective::{part, Collective};
+use crate::collective::Collective;
 use crate::schedule::Problem;
 use std::ops::Range;
 
@@ -152,7 +153,7 @@ pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) 
                 0 => wave * n as usize,
                 _ => (wave + 1) * n as usize + (n - l + j - 1) as usize,
             };
-            let spread = Spread { n, x };
+            let spread = Spread::new(n, x);
             let shares = spread.shares(c, portion);
             let own = shares.len() - 1;
             for (index, port) in Ports::from_mask(c).iter().enumerate() {
@@ -170,54 +171,104 @@ pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) 
     }
 }
 
-/// Ascending intervals.
-type Share = Vec<Range<usize>>;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::registry;
+    use crate::algorithm::verify::{schedules, verify};
+    use crate::collective::Call;
+    use crate::executor::simulator::{simulate, Machine, Timeline};
+    use crate::schedule::{Kind, Schedule};
 
-/// O.C. SEND 3 from the root to node x.
-#[derive(Clone, Copy)]
-struct Spread {
-    n: u32,
-    x: usize,
-}
-
-impl Spread {
-    /// The shares of all nodes between the root and c, both included, in ascending order.
-    fn shares(&self, c: usize, whole: Range<usize>) -> Vec<Share> {
-        let mut shares = vec![vec![whole]];
-        let bits: Vec<u32> = Ports::from_mask(c).iter().collect();
-        // Bit b of an index stands for bit bits[b] of a node.
-        for at in 1..1usize << bits.len() {
-            let mut share = Vec::new();
-            let between: usize = Ports::from_mask(at).iter().map(|b| 1 << bits[b as usize]).sum();
-            for b in Ports::from_mask(at) {
-                let port = bits[b as usize];
-                share.extend(self.given(&shares[at ^ 1 << b], between ^ 1 << port, port));
-            }
-            share.sort_unstable_by_key(|piece| piece.start);
-            share.dedup_by(|next, piece| {
-                let joined = next.start == piece.end;
-                if joined {
-                    piece.end = next.end;
-                }
-                joined
-            });
-            shares.push(share);
-        }
-        shares
+    #[test]
+    fn numbers_of_waves() {
+        // Erratum 27.
+        let expected = [1, 2, 2, 2, 3, 3, 3, 3, 3, 4, 4, 4];
+        assert!((1..=12).map(|n| Waves::new(n).number()).eq(expected));
     }
 
-    /// What the node `from` gives across a port of its share.
-    fn given(&self, share: &Share, from: usize, port: u32) -> Share {
-        let ways = self.x ^ from;
-        let total = share.iter().map(Range::len).sum();
-        let wanted = part(0..total, turn(self.n, self.x, ways, port), ways.count_ones() as usize);
-        let mut at = 0;
-        let pieces = share.iter().map(|piece| {
-            let within = |position: usize| piece.start + position.saturating_sub(at).min(piece.len());
-            let taken = within(wanted.start)..within(wanted.end);
-            at += piece.len();
-            taken
-        });
-        pieces.filter(|piece| !piece.is_empty()).collect()
+    #[test]
+    fn the_waves_share_out_every_block() {
+        for n in 1..=12 {
+            let waves = Waves::new(n);
+            for l in 1..=n {
+                for m in [0, 1, 2, 7, 60, 2520] {
+                    let mut at = 50;
+                    for wave in (0..waves.number()).rev() {
+                        let portion = waves.portion(wave, l, 50..50 + m);
+                        assert_eq!(portion.start, at, "n = {n}, block for C_{l} of {m}, wave {wave}");
+                        assert!(l > 1 || wave == waves.number() - 1 || portion.is_empty());
+                        at = portion.end;
+                    }
+                    assert_eq!(at, 50 + m);
+                }
+            }
+        }
+    }
+
+    /// The definition of r: packets r times as long as the next one, which together carry everything.
+    #[test]
+    fn packets_grow_by_r() {
+        for n in 1..=12u32 {
+            let waves = Waves::new(n);
+            let m = lcm(n) * 1000;
+            let packets: Vec<f64> = (0..waves.number())
+                .map(|wave| {
+                    let length = |l| binomial(n - 1, l - 1) / f64::from(l) * waves.portion(wave, l, 0..m).len() as f64;
+                    (1..=n).map(length).sum::<f64>() / m as f64
+                })
+                .collect();
+            let all = f64::from((1 << n) - 1) / f64::from(n);
+            assert!((packets.iter().sum::<f64>() - all).abs() < 1e-9 * all);
+            assert_eq!(packets.last(), Some(&1.0));
+            let growth: Vec<f64> = packets.windows(2).map(|pair| pair[0] / pair[1]).collect();
+            assert!(growth.windows(2).all(|pair| (pair[0] / pair[1] - 1.0).abs() < 1e-2), "n = {n}: {growth:?}");
+            assert!(n < 3 || growth.iter().all(|&r| r < f64::from(n - 1)), "n = {n}: {growth:?}");
+        }
+    }
+
+    fn run(n: u32, count: usize, tau: f64) -> (Vec<Schedule>, Timeline) {
+        let call = Call::new(Collective::Scatter, 1 << n, count);
+        let schedules =
+            schedules(&ALGORITHM, &call, &Parameters { symmetrized: false, ..Parameters::new(PortModel::AllPorts) });
+        let machine = Machine { tau, t_c: 1.0, ports: PortModel::AllPorts, max_packet: None };
+        let timeline = simulate(&schedules, &machine).expect("a legal schedule");
+        (schedules, timeline)
+    }
+
+    /// The paper's example, d = 3: the data of C_3 arrives at 11/6 m + 3 tau, of C_2 at 2 m + 3 tau, of C_1 at 7/3 m + 2 tau.
+    #[test]
+    fn the_arrivals_of_the_paper_s_example() {
+        let (schedules, timeline) = run(3, 6, 1.0);
+        let arrival = |rank: usize| {
+            let operations = schedules[rank].operations().iter().zip(&timeline.operations[rank]);
+            let ends = operations.filter(|(o, _)| matches!(o.kind, Kind::Receive { .. })).map(|(_, times)| times.1);
+            ends.fold(0.0, f64::max)
+        };
+        assert_eq!([7, 3, 5, 6, 1, 2, 4].map(arrival), [14.0, 15.0, 15.0, 15.0, 16.0, 16.0, 16.0]);
+    }
+
+    /// How long m must be (erratum 27): the time is that of the root's links from m t_c = 3 tau on for n = 3, 24 tau for n = 4.
+    #[test]
+    fn start_ups_hide_behind_long_messages() {
+        for (n, count, least) in [(3u32, 12, 3.0), (4, 120, 24.0)] {
+            let root = f64::from((1 << n) - 1) / f64::from(n) * count as f64;
+            let tau = count as f64 / least;
+            assert_eq!(run(n, count, tau).1.time, root + 2.0 * tau, "n = {n}");
+            assert!(run(n, count, tau + 0.5).1.time > root + 2.0 * tau + 1.0, "n = {n}");
+        }
+    }
+
+    /// Blocks so long that memory is used again: no wave waits for that of the one before, here or backwards.
+    #[test]
+    fn waves_do_not_wait_for_memory() {
+        for collective in [Collective::Scatter, Collective::Gather] {
+            for (n, count) in [(5, 12_000), (6, 6_000)] {
+                let algorithm = registry::find(collective, ALGORITHM.name).expect("in the registry");
+                let parameters = Parameters { symmetrized: false, ..Parameters::new(PortModel::AllPorts) };
+                let report = verify(algorithm, &Call::new(collective, 1 << n, count), &parameters);
+                assert!(report.violations.is_empty(), "{algorithm:?}, n = {n}: {:?}", report.violations);
+            }
+        }
     }
 }
