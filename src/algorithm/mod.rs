@@ -22,6 +22,7 @@ mod direct;
 mod exchange;
 #[cfg(test)]
 mod optimal_times;
+mod spread;
 mod tree_scatter;
 
 use crate::address::dimension_for;

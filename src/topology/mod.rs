@@ -13,6 +13,8 @@
 //! | [`multinode`] | broadcast tree whose translated copies never meet | Bertsekas et al. 1991, section 2 |
 //! | [`necklace_order`] | no graph: the order of the nodes behind the two trees before | Bertsekas et al. 1991, section 2 |
 //! | [`swapped`] | a copy of a tree with two dimensions exchanged | Ho & Johnsson 1988, section 4 |
+//! | [`rotated`] | a tree with its dimensions rotated | Stout & Wagar 1990, section 2 |
+//! | [`wave`] | the n trees of the double wave | Stout & Wagar 1990, section 2 |
 
 pub mod balanced_tree;
 pub mod msbt;
@@ -21,6 +23,8 @@ pub mod necklace_order;
 pub mod sbnt;
 pub mod sbt;
 pub mod swapped;
+pub mod rotated;
+pub mod wave;
 
 use crate::address::{PortIter, Ports};
 

@@ -2,5 +2,7 @@
 
 pub mod balanced_tree;
 pub mod direct;
+pub mod distribute;
+pub mod distribute_waves;
 pub mod sbnt;
 pub mod sbt;
