@@ -8,11 +8,15 @@
 //! |---|---|---|
 //! | [`sbt`] | spanning binomial tree | Ho & Johnsson 1986, section 3.1 |
 //! | [`msbt`] | n edge-disjoint spanning trees (the ERSBTs of the MSBT graph) | Ho & Johnsson 1986, section 3.2 |
+//! | [`tcbt`] | two-rooted complete binary tree | Ho & Johnsson 1986, section 3.4 |
+//! | [`hamiltonian_path`] | Hamiltonian path along the Gray code | Ho & Johnsson 1986, section 3.4 |
 //! | [`sbnt`] | spanning balanced n-tree, four variants | Ho & Johnsson 1988, sections 3 and 4 |
 
+pub mod hamiltonian_path;
 pub mod msbt;
 pub mod sbnt;
 pub mod sbt;
+pub mod tcbt;
 
 use crate::address::{PortIter, Ports};
 
