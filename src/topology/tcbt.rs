@@ -81,6 +81,11 @@ impl Tcbt {
         Some(above + across)
     }
 
+    /// Whether node `c` is the second root, or below it (else below the root's other child, or the root itself).
+    pub fn is_second(&self, c: usize) -> bool {
+        self.place(c).second
+    }
+
     fn place(&self, c: usize) -> Place {
         debug_assert!(c <= mask(self.n), "node {c} outside the {}-cube", self.n);
         let (mut m, mut t, mut copies) = (self.n, c, 0);

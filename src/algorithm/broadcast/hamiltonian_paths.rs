@@ -38,7 +38,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     formula,
     best_packet: |shape, tau, t_c| {
         let pairs = shape.parameters.ports == PortModel::AllPorts && shape.n > 1;
-        pipeline(shape.n, shape.parameters.ports).best_packet(shape, tau, t_c) / f64::sqrt(if pairs { 2.0 } else { 1.0 })
+        pipeline(shape.n, shape.parameters.ports).best_packet(shape, tau, t_c)
+            / f64::sqrt(if pairs { 2.0 } else { 1.0 })
     },
     form: Form::Forward(write),
     ..hamiltonian_path::ALGORITHM

@@ -1,8 +1,14 @@
 //! Broadcast: the root's vector to all ranks.
 
 pub mod direct;
+pub mod hamiltonian_path;
+pub mod hamiltonian_path_middle;
+pub mod hamiltonian_paths;
 pub mod msbt;
 pub mod sbt;
+pub mod tcbt;
+
+mod pipeline;
 
 use super::{Parameters, PortModel};
 use std::ops::Range;

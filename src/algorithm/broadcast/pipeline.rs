@@ -77,14 +77,16 @@ pub fn down<I: Iterator<Item = (usize, Range<usize>)>>(
 
 #[cfg(test)]
 mod tests {
-    use crate::algorithm::{registry, verify::verify, Parameters, PortModel};
+    use crate::algorithm::{registry, verify::verify, Parameters, PortModel, Shape};
     use crate::collective::{Call, Collective};
 
     /// Rounds of so many packets, counted in the schedules.
     fn rounds(name: &str, n: u32, ports: PortModel, packets: usize) -> usize {
         let algorithm = registry::find(Collective::Broadcast, name).expect("in the registry");
         let call = Call::new(Collective::Broadcast, 1 << n, 2 * packets);
-        let report = verify(algorithm, &call, &Parameters { packet: Some(2), ..Parameters::new(ports) });
+        let parameters = Parameters { packet: Some(2), symmetrized: false, ..Parameters::new(ports) };
+        algorithm.accepts(&call, &parameters).expect("suits");
+        let report = verify(algorithm, &call, &parameters);
         assert!(report.violations.is_empty(), "{name} n = {n} {ports} {packets}: {:?}", report.violations);
         report.cost.rounds
     }
@@ -117,6 +119,34 @@ mod tests {
                 assert_eq!(counted, [0, 1, 2].map(|more| delay + more * cycles), "n = {n} {ports}");
                 assert_eq!(rounds("hamiltonian_paths", n, ports, 1), nodes - 1);
             }
+        }
+    }
+
+    /// Table 3, column B_opt (with erratum 1), for M tau / t_c = 3 * 10^6, n = 5; and that of the variations, whose formulas are the
+    /// least of (a M/B + b) (tau + B t_c) as well.
+    #[test]
+    fn best_packets_are_those_of_the_paper() {
+        let best = |name, n: u32, ports| {
+            let algorithm = registry::find(Collective::Broadcast, name).expect("in the registry");
+            let call = Call::new(Collective::Broadcast, 1 << n, 10_000);
+            let shape = Shape::new(&call, &Parameters::new(ports));
+            (algorithm.best_packet)(&shape, 30.0, 0.1).powi(2) / 3e6
+        };
+        let expected = [
+            ("hamiltonian_path", [2.0 / 29.0, 1.0 / 30.0, 1.0 / 30.0]),
+            ("tcbt", [3.0 / 5.0, 1.0 / 3.0, 1.0 / 4.0]),
+            ("hamiltonian_path_middle", [2.0 / 14.0, 2.0 / 14.0, 1.0 / 15.0]),
+            ("hamiltonian_paths", [2.0 / 58.0, 1.0 / 30.0, 0.5 / 30.0]),
+        ];
+        for (name, squares) in expected {
+            for (ports, square) in PortModel::ALL.into_iter().zip(squares) {
+                assert!((best(name, 5, ports) - square).abs() < 1e-12, "{name} {ports}");
+                // Where nothing is to be gained by packets: the whole vector.
+                assert!((best(name, 1, ports) - 1e8 / 3e6).abs() < 1e-9, "{name} {ports}");
+            }
+        }
+        for ports in [PortModel::OneWay, PortModel::OnePort] {
+            assert!((best("tcbt", 2, ports) - 1e8 / 3e6).abs() < 1e-9, "2n - 5 and n - 2 are not positive");
         }
     }
 

@@ -3,3 +3,4 @@
 pub mod direct;
 pub mod sbnt;
 pub mod sbt;
+pub mod tcbt;
