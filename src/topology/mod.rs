@@ -11,11 +11,13 @@
 //! | [`tcbt`] | two-rooted complete binary tree | Ho & Johnsson 1986, section 3.4 |
 //! | [`hamiltonian_path`] | Hamiltonian path along the Gray code | Ho & Johnsson 1986, section 3.4 |
 //! | [`sbnt`] | spanning balanced n-tree, four variants | Ho & Johnsson 1988, sections 3 and 4 |
+//! | [`swapped`] | a copy of a tree with two dimensions exchanged | Ho & Johnsson 1988, section 4 |
 
 pub mod hamiltonian_path;
 pub mod msbt;
 pub mod sbnt;
 pub mod sbt;
+pub mod swapped;
 pub mod tcbt;
 
 use crate::address::{PortIter, Ports};
