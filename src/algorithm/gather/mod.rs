@@ -6,3 +6,4 @@ pub mod distribute;
 pub mod distribute_waves;
 pub mod sbnt;
 pub mod sbt;
+pub mod tcbt;
