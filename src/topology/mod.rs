@@ -9,9 +9,13 @@
 //! | [`sbt`] | spanning binomial tree | Ho & Johnsson 1986, section 3.1 |
 //! | [`msbt`] | n edge-disjoint spanning trees (the ERSBTs of the MSBT graph) | Ho & Johnsson 1986, section 3.2 |
 //! | [`sbnt`] | spanning balanced n-tree, four variants | Ho & Johnsson 1988, sections 3 and 4 |
+//! | [`sbg`] | spanning balanced graph: several parents for cyclic nodes (no [`Tree`]) | Ho & Johnsson 1988, section 3 |
 
 pub mod msbt;
+pub mod sbg;
 pub mod sbnt;
+#[cfg(test)]
+mod sbnt_lemmas;
 pub mod sbt;
 
 use crate::address::{PortIter, Ports};

@@ -68,7 +68,7 @@ impl Variant {
         }
     }
 
-    fn minimises(self) -> bool {
+    pub(super) fn minimises(self) -> bool {
         matches!(self, Variant::MinRight | Variant::MinLeftReversed)
     }
 
@@ -76,7 +76,8 @@ impl Variant {
         matches!(self, Variant::MinLeftReversed | Variant::MaxRightReversed)
     }
 
-    fn rotates_left(self) -> bool {
+    /// Whether addresses are rotated left, so that subtree j hangs from port n-1-j.
+    pub(crate) fn rotates_left(self) -> bool {
         matches!(self, Variant::MaxLeft | Variant::MinLeftReversed)
     }
 }
