@@ -6,6 +6,7 @@
 //! nothing of buffers; this file alone says where an interval lies at the start ([`Call::initial`]) and at the end
 //! ([`Call::last`]).
 
+use crate::address::dimension_for;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -32,13 +33,21 @@ pub enum Collective {
     AllReduce,
     /// The vector of rank i to rank p(i), for a permutation p known to all.
     Permute,
+    /// The vector of one rank, the root, to another, the peer.
+    Send,
+    /// The vectors of two ranks, the root and the peer, change places.
+    Exchange,
+    /// A matrix stored by rows becomes its transpose stored by rows: a block from every rank to every rank.
+    TransposeRows,
+    /// A matrix stored by submatrices on a grid of ranks becomes its transpose: a permutation of the submatrices.
+    TransposeSubmatrices,
     /// No data: no rank leaves before all have entered.
     Barrier,
 }
 
 impl Collective {
     /// All collectives, in the order in which they are listed to users.
-    pub const ALL: [Collective; 10] = [
+    pub const ALL: [Collective; 14] = [
         Collective::Broadcast,
         Collective::Scatter,
         Collective::Gather,
@@ -48,6 +57,10 @@ impl Collective {
         Collective::ReduceScatter,
         Collective::AllReduce,
         Collective::Permute,
+        Collective::Send,
+        Collective::Exchange,
+        Collective::TransposeRows,
+        Collective::TransposeSubmatrices,
         Collective::Barrier,
     ];
 
@@ -63,6 +76,10 @@ impl Collective {
             Collective::ReduceScatter => "reduce-scatter",
             Collective::AllReduce => "all-reduce",
             Collective::Permute => "permute",
+            Collective::Send => "send",
+            Collective::Exchange => "exchange",
+            Collective::TransposeRows => "transpose-rows",
+            Collective::TransposeSubmatrices => "transpose-submatrices",
             Collective::Barrier => "barrier",
         }
     }
@@ -70,6 +87,17 @@ impl Collective {
     /// Whether the call names a root.
     pub fn has_root(self) -> bool {
         matches!(self, Collective::Broadcast | Collective::Scatter | Collective::Gather | Collective::Reduce)
+            || self.has_peer()
+    }
+
+    /// Whether the call names a second rank besides the root.
+    pub fn has_peer(self) -> bool {
+        matches!(self, Collective::Send | Collective::Exchange)
+    }
+
+    /// Whether the call is a permutation of vectors.
+    pub fn permutes(self) -> bool {
+        matches!(self, Collective::Permute | Collective::TransposeSubmatrices)
     }
 
     /// Whether the call has a form in place.
@@ -82,12 +110,14 @@ impl Collective {
         matches!(self, Collective::Reduce | Collective::ReduceScatter | Collective::AllReduce)
     }
 
+    /// Whether a rank on which data does not end may have to send it on more than once.
+    pub(crate) fn relays_copies(self) -> bool {
+        self.has_peer()
+    }
+
     /// Whether the same data ends on several ranks, so that a rank that plays two nodes could be sent it twice.
     pub(crate) fn replicates(self) -> bool {
-        !matches!(
-            self,
-            Collective::Scatter | Collective::Gather | Collective::AllToAll | Collective::Permute | Collective::Barrier
-        )
+        matches!(self, Collective::Broadcast | Collective::AllGather) || self.reduces()
     }
 }
 
@@ -137,6 +167,44 @@ pub struct Placement {
     pub offset: usize,
 }
 
+/// Blocks of unequal lengths: where each begins in the space, and in the receive buffer of the rank on which it ends.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Layout {
+    /// First position of every block, and the end of the last one.
+    starts: Arc<[usize]>,
+    /// Offset of every block in the receive buffer.
+    places: Arc<[usize]>,
+}
+
+impl Layout {
+    /// One block a rank, each alone in its receive buffer: `lengths` in elements, by rank.
+    pub fn of_vectors(lengths: impl IntoIterator<Item = usize>) -> Layout {
+        let starts = prefix_sums(lengths);
+        Layout { places: vec![0; starts.len() - 1].into(), starts }
+    }
+
+    /// A block from every rank to every rank: `length(from, to)` in elements.
+    pub fn of_pairs(size: usize, length: impl Fn(usize, usize) -> usize) -> Layout {
+        let pairs = (0..size).flat_map(|from| (0..size).map(move |to| (from, to)));
+        let starts = prefix_sums(pairs.clone().map(|(from, to)| length(from, to)));
+        let mut filled = vec![0; size];
+        let places = pairs.map(|(from, to)| {
+            filled[to] += length(from, to);
+            filled[to] - length(from, to)
+        });
+        Layout { starts, places: places.collect() }
+    }
+}
+
+fn prefix_sums(lengths: impl IntoIterator<Item = usize>) -> Arc<[usize]> {
+    let mut end = 0;
+    let ends = lengths.into_iter().map(|length| {
+        end += length;
+        end
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
 /// One collective call: all that a schedule depends on, apart from the algorithm and its parameters.
 ///
 /// Every rank of the communicator holds an equal `Call`; counts are in elements.
@@ -148,20 +216,62 @@ pub struct Call {
     pub size: usize,
     /// The root, 0 where there is none.
     pub root: usize,
+    /// The other rank of a send or an exchange, 0 where there is none.
+    pub peer: usize,
     /// Elements of the vector (broadcast, reduce, all-reduce, permute) or of one block (the others).
     pub count: usize,
     /// The send data already lies in its place in the receive buffer (all-gather, all-reduce, reduce on the root).
     pub in_place: bool,
     /// The reduction must combine contributions in rank order.
     pub ordered: bool,
-    /// For [`Collective::Permute`]: rank i's vector goes to rank `permutation[i]`.
+    /// For permutations: rank i's vector goes to rank `permutation[i]`.
     pub permutation: Option<Arc<[usize]>>,
+    /// The blocks, where they are not all of `count` elements (permutations, all-to-all, transpositions); `count` is then
+    /// the longest.
+    pub layout: Option<Layout>,
 }
 
 impl Call {
     /// A call with root 0, not in place, commutative.
     pub fn new(collective: Collective, size: usize, count: usize) -> Call {
-        Call { collective, size, root: 0, count, in_place: false, ordered: false, permutation: None }
+        let mut call = Call {
+            collective,
+            size,
+            root: 0,
+            peer: 0,
+            count,
+            in_place: false,
+            ordered: false,
+            permutation: None,
+            layout: None,
+        };
+        if collective.has_peer() {
+            call.peer = size - 1;
+        }
+        if collective.permutes() {
+            call.permutation = Some((0..size).rev().collect());
+        }
+        if collective == Collective::TransposeSubmatrices {
+            // As square as the powers of two that divide the number of ranks allow.
+            call = call.with_grid(1 << (dimension_for(size) / 2).min(size.trailing_zeros()));
+        }
+        call
+    }
+
+    /// The transposition of a grid of submatrices with `columns` columns, which must divide the number of ranks: rank
+    /// a `columns` + b sends to rank b (size / `columns`) + a.
+    pub fn with_grid(mut self, columns: usize) -> Call {
+        let rows = self.size / columns;
+        self.permutation = (rows * columns == self.size)
+            .then(|| (0..self.size).map(|rank| rank % columns * rows + rank / columns).collect());
+        self
+    }
+
+    /// The mask by which a permutation translates every rank, if it does: rank i's vector goes to rank i XOR mask.
+    pub fn translation(&self) -> Option<usize> {
+        let permutation = self.permutation.as_ref()?;
+        let mask = *permutation.first()?;
+        permutation.iter().enumerate().all(|(rank, &target)| rank ^ mask == target).then_some(mask)
     }
 
     /// The same call with another root.
@@ -177,17 +287,41 @@ impl Call {
         match self.collective {
             Collective::Broadcast | Collective::Reduce | Collective::AllReduce => part(0..self.count, index, self.size),
             Collective::Barrier => 0..0,
-            _ => index * self.count..(index + 1) * self.count,
+            _ => match &self.layout {
+                Some(layout) => layout.starts[index]..layout.starts[index + 1],
+                None => index * self.count..(index + 1) * self.count,
+            },
+        }
+    }
+
+    /// Offset in the receive buffer of the block from rank `from` to the rank that holds the buffer.
+    fn place(&self, from: usize, index: usize) -> usize {
+        self.layout.as_ref().map_or(from * self.count, |layout| layout.places[index])
+    }
+
+    /// The index of the block that holds position `at` of the space.
+    fn index(&self, at: usize) -> usize {
+        match &self.layout {
+            Some(layout) => layout.starts.partition_point(|&start| start <= at) - 1,
+            None => at / self.count.max(1),
         }
     }
 
     /// The whole space.
     pub fn space(&self) -> Range<usize> {
-        let len = match self.collective {
-            Collective::Broadcast | Collective::Reduce | Collective::AllReduce => self.count,
-            Collective::AllToAll => self.size * self.size * self.count,
-            Collective::Barrier => 0,
-            _ => self.size * self.count,
+        let len = match (self.collective, &self.layout) {
+            (Collective::Broadcast | Collective::Reduce | Collective::AllReduce | Collective::Send, _) => self.count,
+            (Collective::Exchange, _) => {
+                if self.root == self.peer {
+                    self.count
+                } else {
+                    2 * self.count
+                }
+            }
+            (Collective::Barrier, _) => 0,
+            (_, Some(layout)) => layout.starts.last().copied().unwrap_or(0),
+            (Collective::AllToAll | Collective::TransposeRows, None) => self.size * self.size * self.count,
+            (_, None) => self.size * self.count,
         };
         0..len
     }
@@ -216,11 +350,16 @@ impl Call {
                 let offset = own.start;
                 at(own, Buffer::Receive, offset)
             }
-            Collective::Gather | Collective::AllGather | Collective::Permute => at(self.block(rank), Buffer::Send, 0),
-            Collective::AllToAll => {
-                let row = self.size * self.count;
-                at(rank * row..(rank + 1) * row, Buffer::Send, 0)
+            Collective::Gather | Collective::AllGather | Collective::Permute | Collective::TransposeSubmatrices => {
+                at(self.block(rank), Buffer::Send, 0)
             }
+            Collective::AllToAll | Collective::TransposeRows => {
+                let row = rank * self.size;
+                at(self.block(row).start..self.block(row + self.size - 1).end, Buffer::Send, 0)
+            }
+            Collective::Send | Collective::Exchange if rank == self.root => at(self.block(0), Buffer::Send, 0),
+            Collective::Exchange if rank == self.peer => at(self.block(1), Buffer::Send, 0),
+            Collective::Send | Collective::Exchange => Vec::new(),
             Collective::Reduce if self.in_place && rank == self.root => at(everything, Buffer::Receive, 0),
             Collective::AllReduce if self.in_place => at(everything, Buffer::Receive, 0),
             Collective::Reduce | Collective::ReduceScatter | Collective::AllReduce => at(everything, Buffer::Send, 0),
@@ -235,10 +374,14 @@ impl Call {
             Collective::Gather | Collective::Reduce if rank == self.root => vec![at(self.space(), 0)],
             Collective::Gather | Collective::Reduce | Collective::Barrier => Vec::new(),
             Collective::Scatter | Collective::ReduceScatter => vec![at(self.block(rank), 0)],
-            Collective::AllToAll => {
-                (0..self.size).map(|i| at(self.block(i * self.size + rank), i * self.count)).collect()
+            Collective::AllToAll | Collective::TransposeRows => {
+                let from = (0..self.size).map(|i| (i, i * self.size + rank));
+                from.map(|(i, index)| at(self.block(index), self.place(i, index))).collect()
             }
-            Collective::Permute => {
+            Collective::Send | Collective::Exchange if rank == self.peer => vec![at(self.block(0), 0)],
+            Collective::Exchange if rank == self.root => vec![at(self.block(1), 0)],
+            Collective::Send | Collective::Exchange => Vec::new(),
+            Collective::Permute | Collective::TransposeSubmatrices => {
                 let source = self.permutation.as_ref().and_then(|p| p.iter().position(|&to| to == rank));
                 source.map(|i| at(self.block(i), 0)).into_iter().collect()
             }
@@ -258,26 +401,28 @@ impl Call {
                 (None, end - at)
             }
         };
-        let row = |index: usize| index * self.count..(index + 1) * self.count;
         match self.collective {
             Collective::Broadcast | Collective::AllGather | Collective::AllReduce => within(0..end, 0),
             Collective::Gather | Collective::Reduce if rank == self.root => within(0..end, 0),
             Collective::Gather | Collective::Reduce | Collective::Barrier => (None, end - at),
-            Collective::Scatter | Collective::ReduceScatter => within(row(rank), 0),
-            Collective::AllToAll => {
-                let index = at / self.count.max(1);
+            Collective::Scatter | Collective::ReduceScatter => within(self.block(rank), 0),
+            Collective::AllToAll | Collective::TransposeRows => {
+                let index = self.index(at);
                 if index % self.size == rank {
-                    within(row(index), index / self.size * self.count)
+                    within(self.block(index), self.place(index / self.size, index))
                 } else {
-                    (None, row(index).end - at)
+                    (None, self.block(index).end - at)
                 }
             }
-            Collective::Permute => {
-                let source = at / self.count.max(1);
+            Collective::Send | Collective::Exchange if rank == self.peer => within(self.block(0), 0),
+            Collective::Exchange if rank == self.root => within(self.block(1), 0),
+            Collective::Send | Collective::Exchange => (None, end - at),
+            Collective::Permute | Collective::TransposeSubmatrices => {
+                let source = self.index(at);
                 if self.permutation.as_ref().is_some_and(|p| p[source] == rank) {
-                    within(row(source), 0)
+                    within(self.block(source), 0)
                 } else {
-                    (None, row(source).end - at)
+                    (None, self.block(source).end - at)
                 }
             }
         }
@@ -300,8 +445,17 @@ mod tests {
         for collective in Collective::ALL {
             for root in 0..if collective.has_root() { size } else { 1 } {
                 let mut call = Call::new(collective, size, count).with_root(root);
-                if collective == Collective::Permute {
+                if collective.has_peer() {
+                    call.peer = (root + 1) % size;
+                }
+                if collective.permutes() {
                     call.permutation = Some((0..size).map(|i| (i + 1) % size).collect());
+                    calls.push(call.clone());
+                    call.layout = Some(Layout::of_vectors((0..size).map(|i| (i * count) % 4)));
+                }
+                if matches!(collective, Collective::AllToAll | Collective::TransposeRows) {
+                    calls.push(call.clone());
+                    call.layout = Some(Layout::of_pairs(size, |i, j| (3 * i + j) * count % 4));
                 }
                 calls.push(call.clone());
                 if collective.has_in_place() {

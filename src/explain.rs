@@ -3,6 +3,7 @@
 use crate::algorithm::{Parameters, PortModel};
 use crate::collective::Collective;
 use crate::comm::Plan;
+use crate::topology::sbnt::Variant;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -64,7 +65,7 @@ impl Explanation {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parameters { packet, ports, symmetrized } = self.parameters;
+        let Parameters { packet, ports, symmetrized, order, variant } = self.parameters;
         write!(f, "{} of {} x {} B on {} ranks", self.collective, self.count, self.element, self.size)?;
         if let Some(root) = self.root {
             write!(f, ", root {root}")?;
@@ -72,6 +73,12 @@ impl fmt::Display for Explanation {
         write!(f, ": {} ({}), {ports}", self.algorithm, self.source)?;
         if ports == PortModel::AllPorts && symmetrized {
             write!(f, ", symmetrised")?;
+        }
+        if let Some(order) = order {
+            write!(f, ", order {order}")?;
+        }
+        if variant != Variant::default() {
+            write!(f, ", variant {variant}")?;
         }
         match packet {
             Some(packet) => write!(f, ", packets of {packet} elements")?,

@@ -338,7 +338,7 @@ fn all_parameters(algorithm: &Algorithm, size: usize) -> Vec<Parameters> {
     for ports in PortModel::ALL {
         for symmetrized in [false, true] {
             for packet in [None, Some(1), Some(5), Some(1000)] {
-                all.push(Parameters { packet, ports, symmetrized });
+                all.push(Parameters { packet, symmetrized, ..Parameters::new(ports) });
             }
         }
     }
@@ -404,6 +404,33 @@ fn with_options(cube: &Hypercube, collective: Collective, root: usize, count: us
             let outcome = cube.permute(&permutation).options(options).run(&own, &mut narrow);
             check(outcome, &narrow, &|at| u64::value(source, at));
         }
+        Collective::Send => {
+            let peer = (2 * root + 1) % size;
+            let receive = (rank == peer).then_some(&mut narrow[..]);
+            let outcome = cube.send(root, peer).options(options).run(count, Some(&own), receive);
+            check(outcome, if rank == peer { &narrow } else { &[] }, &|at| u64::value(root, at));
+        }
+        Collective::Exchange => {
+            let peer = (2 * root + 1) % size;
+            let takes_part = rank == root || rank == peer;
+            let receive = takes_part.then_some(&mut narrow[..]);
+            let outcome = cube.exchange(root, peer).options(options).run(count, Some(&own), receive);
+            let other = if rank == root { peer } else { root };
+            check(outcome, if takes_part { &narrow } else { &[] }, &|at| u64::value(other, at));
+        }
+        Collective::TransposeRows => {
+            let call = Call::new(collective, size, count);
+            let outcome = cube.collective(call).options(options).run(&wide, &mut long);
+            check(outcome, &long, &|at| u64::value(at / count, rank * count + at % count));
+        }
+        Collective::TransposeSubmatrices => {
+            // The grid has 2^floor(n/2) columns, or as many as divide the number of ranks.
+            let call = Call::new(collective, size, count);
+            let columns = 1 << (hypercoll::address::dimension_for(size) / 2).min(size.trailing_zeros());
+            let source = rank % (size / columns) * columns + rank / (size / columns);
+            let outcome = cube.collective(call).options(options).run(&own, &mut narrow);
+            check(outcome, &narrow, &|at| u64::value(source, at));
+        }
         Collective::Barrier => cube.barrier().unwrap(),
     }
 }
@@ -414,6 +441,8 @@ fn named(algorithm: &Algorithm, parameters: &Parameters) -> Options {
         packet: parameters.packet,
         ports: Some(parameters.ports),
         symmetrized: Some(parameters.symmetrized),
+        order: parameters.order,
+        variant: Some(parameters.variant),
     }
 }
 

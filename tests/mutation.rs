@@ -161,7 +161,7 @@ fn cases() -> Vec<Case> {
             for call in calls {
                 for ports in PortModel::ALL {
                     for (packet, symmetrized) in [(None, false), (None, true), (Some(2), false)] {
-                        let parameters = Parameters { packet, ports, symmetrized };
+                        let parameters = Parameters { packet, symmetrized, ..Parameters::new(ports) };
                         if algorithm.accepts(&call, &parameters).is_ok() {
                             let schedules = schedules(algorithm, &call, &parameters);
                             cases.push(Case { algorithm, call: call.clone(), parameters, schedules });

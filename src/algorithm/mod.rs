@@ -22,12 +22,64 @@ mod direct;
 mod exchange;
 mod tree_scatter;
 
+use crate::address::dimension_for;
 use crate::collective::{Call, Collective};
 use crate::error::{Error, Result};
 use crate::schedule::{fold, place, Messages, Problem, Route, Schedule};
+use crate::topology::sbnt::Variant;
 use std::fmt;
+use std::str::FromStr;
 
 pub use crate::schedule::PortModel;
+
+/// The order in which the root of a scatter sends its blocks, where an algorithm has several.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Order {
+    /// All blocks of a subtree together, subtree after subtree.
+    Subtrees,
+    /// A packet to each subtree of the root in turn.
+    Cyclic,
+    /// Within a subtree in postorder: a node after all nodes below it.
+    Postorder,
+    /// The farthest nodes first.
+    ReverseBreadthFirst,
+    /// Descending relative addresses, so that the ports follow one another as in the binary-reflected Gray code.
+    GrayCode,
+}
+
+impl Order {
+    /// All orders.
+    pub const ALL: [Order; 5] =
+        [Order::Subtrees, Order::Cyclic, Order::Postorder, Order::ReverseBreadthFirst, Order::GrayCode];
+
+    /// The name in print.
+    pub fn name(self) -> &'static str {
+        match self {
+            Order::Subtrees => "subtrees",
+            Order::Cyclic => "cyclic",
+            Order::Postorder => "postorder",
+            Order::ReverseBreadthFirst => "reverse-breadth-first",
+            Order::GrayCode => "gray-code",
+        }
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Order {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        Order::ALL.into_iter().find(|o| o.name() == text.replace('_', "-")).ok_or_else(|| {
+            let names: Vec<_> = Order::ALL.iter().map(|o| o.name()).collect();
+            format!("unknown order '{text}'; known: {}", names.join(", "))
+        })
+    }
+}
 
 /// The parameters of an algorithm, all decided.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,12 +90,17 @@ pub struct Parameters {
     pub ports: PortModel,
     /// All dimensions at once, each for its part of the data (else one dimension at a time).
     pub symmetrized: bool,
+    /// The order of the blocks; `None`: the algorithm's usual one for the port model.
+    pub order: Option<Order>,
+    /// Which spanning balanced n-tree, where the algorithm uses one.
+    pub variant: Variant,
 }
 
 impl Parameters {
-    /// No packets; symmetrised if all ports work at once.
+    /// No packets; symmetrised if all ports work at once; the usual order and tree.
     pub fn new(ports: PortModel) -> Parameters {
-        Parameters { packet: None, ports, symmetrized: ports == PortModel::AllPorts }
+        let symmetrized = ports == PortModel::AllPorts;
+        Parameters { packet: None, ports, symmetrized, order: None, variant: Variant::default() }
     }
 }
 
@@ -68,11 +125,24 @@ pub struct Shape {
     pub n: u32,
     /// Elements of the vector or block, as in [`Call::count`].
     pub count: usize,
+    /// Dimensions that the data has to cross: between root and peer of a send or exchange; of a permutation that is a
+    /// translation by XOR; else n.
+    pub distance: u32,
     /// The parameters.
     pub parameters: Parameters,
 }
 
 impl Shape {
+    /// The shape of a call, on the next larger whole cube.
+    pub fn new(call: &Call, parameters: &Parameters) -> Shape {
+        let n = dimension_for(call.size);
+        let distance = match call.collective {
+            Collective::Send | Collective::Exchange => (call.root ^ call.peer).count_ones(),
+            _ => call.translation().map_or(n, usize::count_ones),
+        };
+        Shape { n, count: call.count, distance, parameters: *parameters }
+    }
+
     /// N.
     pub fn nodes(&self) -> usize {
         1 << self.n
@@ -99,6 +169,8 @@ pub struct Formula {
     pub elements: f64,
     /// Elements moved in all, each counted on every link that it crosses.
     pub moved: f64,
+    /// Elements over the directed link that carries the most.
+    pub load: f64,
     /// Messages that wait for one another, one after the other, if every message travels whole.
     pub hops: usize,
     /// About how many elements are received one after the other on the way to the last result.
@@ -113,15 +185,22 @@ impl Formula {
 
     /// For `factor` times as many elements.
     fn scaled(self, factor: f64) -> Formula {
-        Formula { elements: self.elements * factor, moved: self.moved * factor, path: self.path * factor, ..self }
+        Formula {
+            elements: self.elements * factor,
+            moved: self.moved * factor,
+            load: self.load * factor,
+            path: self.path * factor,
+            ..self
+        }
     }
 
-    /// One after the other.
+    /// One after the other, over the same links.
     fn then(self, other: Formula) -> Formula {
         Formula {
             rounds: self.rounds + other.rounds,
             elements: self.elements + other.elements,
             moved: self.moved + other.moved,
+            load: self.load + other.load,
             hops: self.hops + other.hops,
             path: self.path + other.path,
         }
@@ -148,19 +227,53 @@ pub struct Algorithm {
     pub packets: &'static [PortModel],
     /// Has a symmetrised form, in which all dimensions are used at once, and a plain one.
     pub symmetrizes: bool,
+    /// The orders of blocks among which it lets choose, the usual one first.
+    pub orders: &'static [Order],
+    /// Lets choose among the four spanning balanced n-trees.
+    pub variants: bool,
     /// The port models for which it makes schedules.
     pub ports: &'static [PortModel],
+    /// What else a call and its parameters must be.
+    pub suits: fn(&Call, &Parameters) -> std::result::Result<(), Unsuited>,
     /// The formula in words.
     pub cost: &'static str,
     /// The formula, for sizes that are a power of two.
     pub formula: fn(&Shape) -> Formula,
     /// Whether the formula holds exactly for a shape, that is, nothing is rounded.
     pub exact: fn(&Shape) -> bool,
+    /// The formula's time is that of nodes that do not wait for each other's rounds (else round after round).
+    pub flows: bool,
     /// The packet size in elements that takes the least time for (shape, tau, t_c), where packets are taken.
     pub best_packet: fn(&Shape, f64, f64) -> f64,
     /// How it is made.
     pub form: Form,
 }
+
+/// The parameter at fault, and why.
+pub type Unsuited = (&'static str, String);
+
+/// What a row need not say.
+const DEFAULTS: Algorithm = Algorithm {
+    collective: Collective::Barrier,
+    name: "",
+    summary: "",
+    source: "",
+    section: "",
+    cube_edges: true,
+    ordered: false,
+    packets: &[],
+    symmetrizes: false,
+    orders: &[],
+    variants: false,
+    ports: &PortModel::ALL,
+    suits: |_, _| Ok(()),
+    cost: "",
+    formula: |_| Formula { rounds: 0, elements: 0.0, moved: 0.0, load: 0.0, hops: 0, path: 0.0 },
+    exact: |_| true,
+    flows: false,
+    best_packet: |shape, _tau, _t_c| shape.count as f64,
+    form: Form::Forward(|_, _, _, _| ()),
+};
 
 impl Algorithm {
     /// Whether the algorithm serves a call with these parameters.
@@ -190,6 +303,12 @@ impl Algorithm {
                 format!("uses all ports at once when symmetrised, not {}", parameters.ports),
             );
         }
+        if let Some(order) = parameters.order.filter(|order| !self.orders.contains(order)) {
+            return unsuited("order", format!("does not send its blocks in the order {order}"));
+        }
+        if parameters.variant != Variant::default() && !self.variants {
+            return unsuited("variant", "uses no spanning balanced n-tree that has variants".into());
+        }
         if call.ordered && !self.ordered {
             return unsuited(
                 "operation",
@@ -199,7 +318,7 @@ impl Algorithm {
         if call.ordered && parameters.symmetrized {
             return unsuited("symmetrized", "combines in rank order only one dimension at a time".into());
         }
-        Ok(())
+        (self.suits)(call, parameters).or_else(|(argument, why)| unsuited(argument, why))
     }
 
     /// The messages of `rank`.
@@ -227,14 +346,4 @@ impl fmt::Debug for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.collective, self.name)
     }
-}
-
-/// For algorithms without packets.
-fn no_packet(shape: &Shape, _tau: f64, _t_c: f64) -> f64 {
-    shape.count as f64
-}
-
-/// For formulas that hold for every shape.
-fn always(_: &Shape) -> bool {
-    true
 }

@@ -1,7 +1,8 @@
 //! Checks an algorithm as a whole: the schedules of all ranks, the port model and the paper's formula.
 
 use super::{Algorithm, Parameters, Shape};
-use crate::collective::{Call, Collective};
+use crate::collective::{Call, Collective, Layout};
+use crate::executor::simulator::{simulate, Machine};
 use crate::schedule::{check, legal, Report, Schedule, Violation};
 
 /// Builds the schedules of all ranks.
@@ -9,17 +10,39 @@ pub fn schedules(algorithm: &Algorithm, call: &Call, parameters: &Parameters) ->
     (0..call.size).map(|rank| algorithm.schedule(call, parameters, rank)).collect()
 }
 
-/// The forms that a call of this shape can take: as it is; for a permutation the identity, shifts and the reversal; in
-/// place; with an operation that does not commute.
+/// The forms that a call of this shape can take: as it is; with several peers; for a permutation the identity, shifts, an
+/// exchange of neighbours and the reversal; with blocks of unequal lengths; in place; with an operation that does not
+/// commute.
 pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> Vec<Call> {
     let mut calls = Vec::new();
     let mut call = Call::new(collective, size, count).with_root(root);
+    if collective.has_peer() {
+        for peer in [root, (root + 1) % size, size / 2] {
+            call.peer = peer;
+            calls.push(call.clone());
+        }
+        call.peer = size - 1 - root;
+    }
     if collective == Collective::Permute {
         for shift in [0, 1, size / 2] {
             call.permutation = Some((0..size).map(|i| (i + shift) % size).collect());
             calls.push(call.clone());
         }
+        call.permutation = Some((0..size).map(|i| i ^ 1).collect());
+        if size % 2 == 0 {
+            calls.push(call.clone());
+        }
         call.permutation = Some((0..size).rev().collect());
+    }
+    if count > 0 && count < 5 {
+        let layout = match collective {
+            Collective::AllToAll | Collective::TransposeRows => {
+                Some(Layout::of_pairs(size, |from, to| (3 * from + to) % (count + 1)))
+            }
+            _ if collective.permutes() => Some(Layout::of_vectors((0..size).map(|rank| rank % (count + 1)))),
+            _ => None,
+        };
+        calls.extend(layout.map(|layout| Call { layout: Some(layout), ..call.clone() }));
     }
     calls.push(call.clone());
     if collective.has_in_place() {
@@ -32,16 +55,16 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
 }
 
 /// Builds and checks the schedules of all ranks; on whole cubes also against the port model and, where nothing is rounded,
-/// against the formula: rounds, and the elements that follow one another, are equal to it.
+/// against the formula: rounds, the largest load of a link, and the elements that follow one another, are equal to it.
 pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Report {
     let schedules = schedules(algorithm, call, parameters);
     let mut report = check(call, &schedules, algorithm.cube_edges);
-    if !call.size.is_power_of_two() {
+    if !call.size.is_power_of_two() || call.layout.is_some() {
         return report;
     }
     // Two ranks' messages meet on a link only as the port model allows; a direct algorithm counts ports, not links.
     report.violations.extend(legal(&schedules, parameters.ports));
-    let shape = Shape { n: call.size.ilog2(), count: call.count, parameters: *parameters };
+    let shape = Shape::new(call, parameters);
     let formula = (algorithm.formula)(&shape);
     let mut compare = |what, found: f64, expected: f64| {
         if (found - expected).abs() > 1e-6 * expected.abs() {
@@ -51,14 +74,21 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
     };
     let moved = report.cost.elements as f64;
     // A permutation's fixed points need no message.
-    if call.collective != Collective::Permute || moved > formula.moved {
+    if !call.collective.permutes() || moved > formula.moved {
         compare("elements moved", moved, formula.moved);
     }
     if (algorithm.exact)(&shape) {
         compare("rounds", report.cost.rounds as f64, formula.rounds as f64);
         // The papers charge every packet in full; the last one may be shorter.
         if call.count.is_multiple_of(shape.packet()) {
-            compare("elements", report.cost.longest_sum() as f64, formula.elements);
+            compare("largest load of a link", report.cost.max_link_load as f64, formula.load);
+            if algorithm.flows {
+                let machine = Machine { tau: 1.0, t_c: 1.0, ports: parameters.ports, max_packet: None };
+                let time = simulate(&schedules, &machine).map_or(f64::INFINITY, |timeline| timeline.time);
+                compare("time for tau = t_c = 1", time, formula.time(1.0, 1.0));
+            } else {
+                compare("elements", report.cost.longest_sum() as f64, formula.elements);
+            }
         }
     } else if report.cost.rounds > formula.rounds {
         compare("rounds at most", report.cost.rounds as f64, formula.rounds as f64);
@@ -93,7 +123,7 @@ mod tests {
                         for ports in PortModel::ALL {
                             for symmetrized in [false, true] {
                                 for packet in [None, Some(1), Some(4)] {
-                                    let parameters = Parameters { packet, ports, symmetrized };
+                                    let parameters = Parameters { packet, symmetrized, ..Parameters::new(ports) };
                                     if algorithm.accepts(&call, &parameters).is_err() {
                                         continue;
                                     }
@@ -125,13 +155,13 @@ mod tests {
                     let mut call = Call::new(algorithm.collective, 1 << n, 960);
                     call.permutation = Some((0..1 << n).rev().collect());
                     let ports = if symmetrized { PortModel::AllPorts } else { PortModel::OnePort };
-                    let parameters = Parameters { packet: None, ports, symmetrized };
+                    let parameters = Parameters { symmetrized, ..Parameters::new(ports) };
                     if algorithm.accepts(&call, &parameters).is_err() {
                         continue;
                     }
                     let machine = Machine { tau: 1.0, t_c: 0.0, ports: PortModel::AllPorts, max_packet: None };
                     let chain = simulate(&schedules(algorithm, &call, &parameters), &machine).unwrap().time;
-                    let hops = (algorithm.formula)(&Shape { n, count: call.count, parameters }).hops;
+                    let hops = (algorithm.formula)(&Shape::new(&call, &parameters)).hops;
                     assert_eq!(chain, hops as f64, "{algorithm:?} n = {n} {parameters:?}");
                 }
             }

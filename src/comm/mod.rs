@@ -4,7 +4,8 @@ mod process;
 mod request;
 
 pub use process::Process;
-pub use request::{AllGather, AllReduce, AllToAll, Broadcast, Gather, Permute, Reduce, ReduceScatter, Scatter};
+pub use request::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute};
+pub use request::{Reduce, ReduceScatter, Scatter, Send};
 
 use crate::address::dimension_for;
 use crate::buffer::{Buffer, BufferMut};
@@ -229,6 +230,26 @@ impl Hypercube {
         R: BufferMut<Element = S::Element> + ?Sized,
     {
         self.permute(permutation).run(send, receive)
+    }
+
+    /// Sends from rank `from` to rank `to`, over all the links that an algorithm finds between them: all ranks make the call,
+    /// and may pass data on.
+    pub fn send(&self, from: usize, to: usize) -> Send<'_> {
+        let mut prepared = self.prepare(Collective::Send, from);
+        prepared.call.peer = to;
+        Send(prepared)
+    }
+
+    /// Exchanges the vectors of two ranks; all ranks make the call, and may pass data on.
+    pub fn exchange(&self, one: usize, other: usize) -> Exchange<'_> {
+        let mut prepared = self.prepare(Collective::Exchange, one);
+        prepared.call.peer = other;
+        Exchange(prepared)
+    }
+
+    /// Any call that combines nothing, given as data.
+    pub fn collective(&self, call: Call) -> Given<'_> {
+        Given(Prepared { cube: self, call, options: Options::default() })
     }
 
     /// A broadcast with options.

@@ -1,7 +1,7 @@
 //! Collective calls with options: put together, checked, run.
 
 use super::Hypercube;
-use crate::algorithm::PortModel;
+use crate::algorithm::{Order, PortModel};
 use crate::buffer::{Buffer, BufferMut};
 use crate::collective::Call;
 use crate::error::{Error, Result};
@@ -9,6 +9,7 @@ use crate::executor::Combine;
 use crate::operation::Reduction;
 use crate::schedule::Side;
 use crate::select::Options;
+use crate::topology::sbnt::Variant;
 use bytemuck::Pod;
 
 /// A call being put together.
@@ -32,12 +33,23 @@ impl Prepared<'_> {
         if self.cube.broken.get() {
             return Err(Error::Broken);
         }
-        if self.call.root >= self.call.size {
-            return Err(Error::Root { root: self.call.root, size: self.call.size });
+        for rank in [self.call.root, self.call.peer] {
+            if rank >= self.call.size {
+                return Err(Error::Root { root: rank, size: self.call.size });
+            }
         }
         self.call.count = count;
         let plan = self.cube.plan(self.call, element, self.options)?;
         self.cube.execute(&plan, send, receive, combine)
+    }
+
+    /// [`Prepared::go`] after a check of the lengths.
+    fn checked<T: Pod>(mut self, count: usize, send: &[T], receive: &mut [T]) -> Result<()> {
+        self.call.count = count;
+        let rank = self.cube.rank;
+        length("send", send.len(), self.call.send_len(rank), "what this rank contributes")?;
+        length("receive", receive.len(), self.call.receive_len(rank), "what this rank gets")?;
+        self.go(count, size_of::<T>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
     }
 
     /// [`Prepared::go`] for a reduction.
@@ -105,6 +117,18 @@ macro_rules! prepared {
                 self
             }
 
+            /// Sets the order of the blocks, where the algorithm has several (all ranks the same).
+            pub fn order(mut self, order: Order) -> Self {
+                self.0.options.order = Some(order);
+                self
+            }
+
+            /// Sets the spanning balanced n-tree, where the algorithm uses one (all ranks the same).
+            pub fn variant(mut self, variant: Variant) -> Self {
+                self.0.options.variant = Some(variant);
+                self
+            }
+
             /// Uses all dimensions at once (true) or one dimension at a time (false), on all ranks the same.
             pub fn symmetrized(mut self, on: bool) -> Self {
                 self.0.options.symmetrized = Some(on);
@@ -139,6 +163,12 @@ prepared! {
     AllReduce,
     /// A permutation with options; see [`Hypercube::permute`].
     Permute,
+    /// A send with options; see [`Hypercube::send`].
+    Send,
+    /// An exchange of two ranks with options; see [`Hypercube::exchange`].
+    Exchange,
+    /// A call given as data, with options; see [`Hypercube::collective`].
+    Given,
 }
 
 impl Broadcast<'_> {
@@ -324,6 +354,62 @@ impl Permute<'_> {
         length("receive", receive.len(), send.len(), "as long as send")?;
         let count = send.len();
         self.0.go(count, size_of::<S::Element>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
+    }
+}
+
+impl Send<'_> {
+    /// Runs it: `count` elements on all ranks, `send` on the sending rank only, `receive` on the receiving one only (elsewhere
+    /// `None`, and ignored). The other ranks may pass data on; their `T` is the same.
+    ///
+    /// # Errors
+    /// [`Error::Root`]; [`Error::Length`]; options that cannot be honoured; failures of the transport.
+    pub fn run<T: Pod>(self, count: usize, send: Option<&[T]>, receive: Option<&mut [T]>) -> Result<()> {
+        let send = send.filter(|_| self.0.is_root()).unwrap_or_default();
+        let receive = receive.filter(|_| self.0.cube.rank == self.0.call.peer).unwrap_or_default();
+        self.0.checked(count, send, receive)
+    }
+}
+
+impl Exchange<'_> {
+    /// Runs it: `count` elements on all ranks, `send` and `receive` on the two ranks only (elsewhere `None`, and ignored). The
+    /// other ranks may pass data on; their `T` is the same.
+    ///
+    /// # Errors
+    /// [`Error::Root`]; [`Error::Length`]; options that cannot be honoured; failures of the transport.
+    pub fn run<T: Pod>(self, count: usize, send: Option<&[T]>, receive: Option<&mut [T]>) -> Result<()> {
+        let takes_part = [self.0.call.root, self.0.call.peer].contains(&self.0.cube.rank);
+        let send = send.filter(|_| takes_part).unwrap_or_default();
+        let receive = receive.filter(|_| takes_part).unwrap_or_default();
+        self.0.checked(count, send, receive)
+    }
+}
+
+impl Given<'_> {
+    /// Runs it: buffers of [`Call::send_len`] and [`Call::receive_len`] elements.
+    ///
+    /// # Errors
+    /// [`Error::Length`]; [`Error::Root`]; [`Error::Permutation`]; [`Error::Operation`] for a reduction, which has a call of its
+    /// own; options that cannot be honoured; failures of the transport.
+    pub fn run<T: Pod>(self, send: &[T], receive: &mut [T]) -> Result<()> {
+        let call = &self.0.call;
+        if call.size != self.0.cube.size {
+            let why = "the ranks of the communicator";
+            return Err(Error::Length {
+                argument: "size",
+                got: call.size,
+                expected: self.0.cube.size.to_string(),
+                why,
+            });
+        }
+        if call.collective.reduces() {
+            let element = std::any::type_name::<T>();
+            return Err(Error::Operation { operation: format!("none given for {}", call.collective), element });
+        }
+        if call.collective.permutes() {
+            is_permutation(call.permutation.as_deref().unwrap_or_default(), call.size)?;
+        }
+        let count = call.count;
+        self.0.checked(count, send, receive)
     }
 }
 

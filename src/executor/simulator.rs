@@ -218,14 +218,14 @@ mod tests {
                         if call.collective == Collective::Permute {
                             call.permutation = Some((0..1 << n).rev().collect());
                         }
-                        let parameters = Parameters { packet, ports, symmetrized };
+                        let parameters = Parameters { packet, symmetrized, ..Parameters::new(ports) };
                         if algorithm.accepts(&call, &parameters).is_err() {
                             continue;
                         }
                         let (tau, t_c) = (1000.0, 1.0);
                         let machine = Machine { tau, t_c, ports, max_packet: None };
                         let time = simulate(&schedules(algorithm, &call, &parameters), &machine).unwrap().time;
-                        let formula = (algorithm.formula)(&Shape { n, count, parameters }).time(tau, t_c);
+                        let formula = (algorithm.formula)(&Shape::new(&call, &parameters)).time(tau, t_c);
                         let case = format!("{algorithm:?} n = {n} {parameters:?}: {time} for {formula}");
                         assert!(time <= formula * (1.0 + 1e-9), "{case}");
                         // One port, a subtree of the SBnT need not wait for the longest message of the round before.

@@ -11,6 +11,7 @@ use super::fold::{Message, Messages};
 use super::{BufferRange, Builder, Schedule, Side};
 use crate::collective::{Buffer, Call};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The schedule of `rank` that carries out `messages`.
 ///
@@ -29,10 +30,12 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
         placer.held.insert(placement.space.start, placement.space.end, placement.buffer, placement.offset);
     }
     let mut settled = call.collective.reduces();
+    let mut last_uses = call.collective.relays_copies().then(|| last_uses(messages).into_iter());
     for round in messages.list().chunk_by(|a, b| a.round == b.round) {
         for message in round {
+            let last_use = last_uses.as_mut().and_then(Iterator::next);
             match (message.sends, message.combines) {
-                (true, _) => placer.send(message, messages),
+                (true, _) => placer.send(message, messages, last_use),
                 (false, false) => placer.receive(message, messages),
                 (false, true) => placer.receive_and_combine(message, messages),
             }
@@ -47,6 +50,36 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
         placer.settle(messages.list().last().map_or(0, |m| m.round));
     }
     placer.builder.finish(rank, call.size, placer.scratch.top)
+}
+
+/// For each message the positions that no later message sends: what a send is the last to need.
+fn last_uses(messages: &Messages) -> Vec<Vec<Range<usize>>> {
+    let mut later = Held::default();
+    let mut uses: Vec<_> = messages
+        .list()
+        .iter()
+        .rev()
+        .map(|message| {
+            let mut last = Vec::new();
+            for piece in messages.pieces(message).iter().filter(|_| message.sends) {
+                let mut at = piece.start;
+                while at < piece.end {
+                    match later.at(at, piece.end) {
+                        Some((end, ..)) => at = end,
+                        None => {
+                            let end = later.next(at).map_or(piece.end, |next| next.min(piece.end));
+                            last.push(at..end);
+                            at = end;
+                        }
+                    }
+                }
+                later.insert(piece.start, piece.end, Buffer::Scratch, 0);
+            }
+            last
+        })
+        .collect();
+    uses.reverse();
+    uses
 }
 
 struct Placer<'c> {
@@ -68,8 +101,10 @@ struct Target {
 }
 
 impl Placer<'_> {
-    fn send(&mut self, message: &Message, messages: &Messages) {
+    /// `last_use`: the positions that nothing later sends; `None`: all of the message's.
+    fn send(&mut self, message: &Message, messages: &Messages, last_use: Option<Vec<Range<usize>>>) {
         let mut ranges = Vec::new();
+        let mut done = Vec::new();
         for piece in messages.pieces(message) {
             let mut at = piece.start;
             while at < piece.end {
@@ -82,13 +117,20 @@ impl Placer<'_> {
                 };
                 append(&mut ranges, BufferRange { buffer, offset, len: end - at });
                 if buffer == Buffer::Scratch {
-                    self.held.remove(at, end);
+                    match &last_use {
+                        None => done.push((at..end, offset)),
+                        Some(last) => done.extend(last.iter().filter_map(|part| {
+                            let part = part.start.max(at)..part.end.min(end);
+                            (part.start < part.end).then(|| (part.clone(), offset + part.start - at))
+                        })),
+                    }
                 }
                 at = end;
             }
         }
-        for range in ranges.iter().filter(|r| r.buffer == Buffer::Scratch) {
-            self.scratch.free(range.offset, range.len, message.round);
+        for (part, offset) in done {
+            self.held.remove(part.start, part.end);
+            self.scratch.free(offset, part.len(), message.round);
         }
         self.builder.send(message.round, message.peer, &ranges);
     }

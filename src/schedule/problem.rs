@@ -1,7 +1,7 @@
 //! A collective call seen from the cube: nodes instead of ranks.
 
 use crate::address::{dimension_for, reverse_bits};
-use crate::collective::{Call, Collective};
+use crate::collective::Call;
 use std::ops::Range;
 
 /// Which rank plays which node of the cube.
@@ -88,13 +88,15 @@ pub struct Problem<'c> {
     pub n: u32,
     /// The node of the root, 0 where there is none.
     pub root: usize,
+    /// The node of the other rank of a send or exchange, 0 where there is none.
+    pub peer: usize,
 }
 
 impl<'c> Problem<'c> {
     /// The problem of a call.
     pub fn new(call: &'c Call) -> Problem<'c> {
         let hosting = Hosting::new(call.size, call.ordered);
-        Problem { call, hosting, n: hosting.dimension, root: hosting.node(call.root) }
+        Problem { call, hosting, n: hosting.dimension, root: hosting.node(call.root), peer: hosting.node(call.peer) }
     }
 
     /// Number of nodes, 2^n.
@@ -115,14 +117,18 @@ impl<'c> Problem<'c> {
         }
     }
 
-    /// The whole vector (broadcast, reduce).
+    /// The vector of the root (`false`) or of its peer (`true`) of a send or exchange.
+    pub fn vector_of(&self, peer: bool) -> Range<usize> {
+        self.call.block(usize::from(peer))
+    }
+
+    /// The whole vector (broadcast, reduce, send).
     pub fn vector(&self) -> Range<usize> {
         self.call.space()
     }
 
-    /// For [`Collective::Permute`]: the node to which the vector of `node` goes.
+    /// For permutations: the node to which the vector of `node` goes.
     pub fn target(&self, node: usize) -> Option<usize> {
-        debug_assert_eq!(self.call.collective, Collective::Permute);
         let rank = self.hosting.owner(node)?;
         self.call.permutation.as_ref().map(|p| self.hosting.node(p[rank]))
     }

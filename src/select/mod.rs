@@ -3,9 +3,10 @@
 //! The choice is a pure function of the call, the bytes of an element, the user's options and the machine, so all ranks
 //! agree without a word.
 
-use crate::algorithm::{registry, Algorithm, Parameters, PortModel, Shape};
+use crate::algorithm::{registry, Algorithm, Order, Parameters, PortModel, Shape};
 use crate::collective::Call;
 use crate::error::{Error, Result};
+use crate::topology::sbnt::Variant;
 
 /// What the user asks of a call; `None` leaves it to the library.
 #[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
@@ -18,6 +19,10 @@ pub struct Options {
     pub ports: Option<PortModel>,
     /// All dimensions at once (true) or one dimension at a time (false).
     pub symmetrized: Option<bool>,
+    /// The order of a scatter's or gather's blocks.
+    pub order: Option<Order>,
+    /// Which spanning balanced n-tree.
+    pub variant: Option<Variant>,
 }
 
 impl Options {
@@ -149,10 +154,16 @@ fn parameters(
     });
     let symmetrized =
         options.symmetrized.unwrap_or(algorithm.symmetrizes && ports == PortModel::AllPorts && !call.ordered);
-    let asked = Parameters { packet: options.packet, ports, symmetrized };
+    let asked = Parameters {
+        packet: options.packet,
+        ports,
+        symmetrized,
+        order: options.order,
+        variant: options.variant.unwrap_or_default(),
+    };
     let mut all = vec![asked];
     if options.packet.is_none() && algorithm.packets.contains(&ports) && call.count > 0 {
-        let shape = Shape { n: crate::address::dimension_for(call.size), count: call.count, parameters: asked };
+        let shape = Shape::new(call, &asked);
         let best = (algorithm.best_packet)(&shape, machine.tau, machine.t_c * element as f64);
         all.push(Parameters { packet: Some((best.round() as usize).clamp(1, call.count)), ..asked });
     }
@@ -162,7 +173,7 @@ fn parameters(
 /// The time for the next larger whole cube, in seconds: the paper's formula; on shared memory, hops that take the longer the
 /// more ranks wait for a core, a start-up a round, and the copies, of which only as many go on at once as there are cores.
 pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
-    let shape = Shape { n: crate::address::dimension_for(call.size), count: call.count, parameters: *parameters };
+    let shape = Shape::new(call, parameters);
     let formula = (algorithm.formula)(&shape);
     let t_c = machine.t_c * element as f64;
     let Some(SharedMemory { cores, hop }) = machine.shared else { return formula.time(machine.tau, t_c) };

@@ -19,7 +19,7 @@
 //! Example, n = 3, slice 1 of node 0: to 2 over port 1 (own block), to 4 over port 2 (blocks 0 and 2), to 1 over port 0
 //! (blocks 0, 2, 4, 6).
 
-use crate::algorithm::{exchange, no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{exchange, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -29,16 +29,13 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "fewest start-ups; symmetrised, every link is busy in every round",
     source: "SW COMPLETE BROADCAST",
     section: "6",
-    cube_edges: true,
     ordered: true,
-    packets: &[],
     symmetrizes: true,
-    ports: &PortModel::ALL,
     cost: "symmetrised, all-ports: (2^n - 1)/n m t_c + n tau; plain: (2^n - 1) m t_c + n tau (one-way: twice)",
     formula,
     exact: |shape| !shape.parameters.symmetrized || shape.count % shape.n.max(1) as usize == 0,
-    best_packet: no_packet,
     form: Form::Forward(write),
+    ..DEFAULTS
 };
 
 /// Rounds and elements of the all-gather, and of the reduce-scatter, which is the same backwards.
@@ -48,9 +45,14 @@ pub fn formula(shape: &Shape) -> Formula {
         return Formula::default();
     }
     let elements = ((shape.nodes() - 1) * shape.count) as f64;
-    let common = Formula { rounds: n, elements, moved: elements * shape.nodes() as f64, hops: n, path: elements };
+    // Plain, the last dimension carries half of all blocks.
+    let load = (shape.nodes() / 2 * shape.count) as f64;
+    let common = Formula { rounds: n, elements, moved: elements * shape.nodes() as f64, load, hops: n, path: elements };
     match shape.parameters {
-        Parameters { symmetrized: true, .. } => Formula { elements: elements / n as f64, ..common },
+        Parameters { symmetrized: true, .. } => {
+            let elements = elements / n as f64;
+            Formula { elements, load: elements, ..common }
+        }
         Parameters { ports: PortModel::OneWay, .. } => {
             Formula { rounds: 2 * n, elements: 2.0 * elements, hops: n, ..common }
         }

@@ -28,5 +28,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn formula(shape: &Shape) -> Formula {
-    direct::backwards(shape).then(direct::formula(shape))
+    let half = direct::backwards(shape);
+    // The way back uses the links in the other direction.
+    Formula { load: half.load, ..half.then(direct::formula(shape)) }
 }

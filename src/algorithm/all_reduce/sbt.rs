@@ -28,5 +28,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn formula(shape: &Shape) -> Formula {
-    sbt::formula(shape).then(sbt::formula(shape))
+    let half = sbt::formula(shape);
+    // The way back uses the links in the other direction.
+    Formula { load: half.load, ..half.then(half) }
 }

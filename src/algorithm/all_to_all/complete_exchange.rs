@@ -20,7 +20,7 @@
 //! (1 to 2) to node 2, gets (2 to 0) and (3 to 0).
 
 use crate::algorithm::exchange::Exchange;
-use crate::algorithm::{no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -30,16 +30,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "n messages a port instead of N - 1; symmetrised, every link is busy in every round",
     source: "SW COMPLETE EXCHANGE",
     section: "6",
-    cube_edges: true,
-    ordered: false,
-    packets: &[],
     symmetrizes: true,
-    ports: &PortModel::ALL,
     cost: "symmetrised, all-ports: 2^(n-1) m t_c + n tau; plain: n 2^(n-1) m t_c + n tau (one-way: twice)",
     formula,
     exact: |shape| !shape.parameters.symmetrized || shape.count % shape.n.max(1) as usize == 0,
-    best_packet: no_packet,
     form: Form::Forward(write),
+    ..DEFAULTS
 };
 
 /// Rounds and elements of one complete exchange of blocks of `count` elements.
@@ -50,7 +46,8 @@ pub fn formula(shape: &Shape) -> Formula {
     }
     let elements = (shape.nodes() / 2 * shape.count) as f64;
     let path = n as f64 * elements;
-    let common = Formula { rounds: n, elements: path, moved: path * shape.nodes() as f64, hops: n, path };
+    let common =
+        Formula { rounds: n, elements: path, moved: path * shape.nodes() as f64, load: elements, hops: n, path };
     match shape.parameters {
         Parameters { symmetrized: true, .. } => Formula { elements, ..common },
         Parameters { ports: PortModel::OneWay, .. } => Formula { rounds: 2 * n, elements: 2.0 * path, ..common },

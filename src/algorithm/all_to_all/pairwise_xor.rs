@@ -15,7 +15,7 @@
 //!
 //! Example, n = 2, node 1: with 0 (k = 1), with 3 (k = 2), with 2 (k = 3).
 
-use crate::algorithm::{always, exchange, no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{exchange, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -26,15 +26,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "classic XOR exchange",
     section: "-",
     cube_edges: false,
-    ordered: false,
-    packets: &[],
-    symmetrizes: false,
     ports: &[PortModel::OneWay, PortModel::OnePort],
     cost: "(N - 1) (m t_c + tau) (one-way: twice)",
     formula,
-    exact: always,
-    best_packet: no_packet,
     form: Form::Forward(write),
+    ..DEFAULTS
 };
 
 fn formula(shape: &Shape) -> Formula {
@@ -47,6 +43,7 @@ fn formula(shape: &Shape) -> Formula {
         rounds: turns * (shape.nodes() - 1),
         elements: turns as f64 * path,
         moved: path * shape.nodes() as f64,
+        load: if shape.n == 0 { 0.0 } else { shape.count as f64 },
         hops: 1,
         path,
     }

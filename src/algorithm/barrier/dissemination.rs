@@ -14,7 +14,7 @@
 //!
 //! Example, P = 5, rank 0: signals 1, 2, 4 and waits for 4, 3, 1.
 
-use crate::algorithm::{always, no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -25,15 +25,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "classic dissemination barrier",
     section: "-",
     cube_edges: false,
-    ordered: false,
-    packets: &[],
-    symmetrizes: false,
     ports: &[PortModel::OnePort],
     cost: "ceil(log2 P) tau",
     formula,
-    exact: always,
-    best_packet: no_packet,
     form: Form::Forward(write),
+    ..DEFAULTS
 };
 
 fn formula(shape: &Shape) -> Formula {

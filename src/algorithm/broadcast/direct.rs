@@ -14,7 +14,7 @@
 //!
 //! Example, 4 ranks, root 1: to 3, then 0, then 2.
 
-use crate::algorithm::{always, direct, no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{direct, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -26,14 +26,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     section: "-",
     cube_edges: false,
     ordered: true,
-    packets: &[],
-    symmetrizes: false,
     ports: &[PortModel::OneWay, PortModel::OnePort],
     cost: "(N - 1) (M t_c + tau)",
     formula,
-    exact: always,
-    best_packet: no_packet,
     form: Form::Forward(write),
+    ..DEFAULTS
 };
 
 /// The cost of the broadcast, and of the scatter; every rank receives one message.
@@ -48,7 +45,7 @@ pub fn backwards(shape: &Shape) -> Formula {
     }
     let rounds = shape.nodes() - 1;
     let elements = (rounds * shape.count) as f64;
-    Formula { rounds, elements, moved: elements, hops: 1, path: elements }
+    Formula { rounds, elements, moved: elements, load: shape.count as f64, hops: 1, path: elements }
 }
 
 pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

@@ -20,7 +20,7 @@
 //! Example, n = 3, root 0, labels of tree 0: into 1: 0; into 3: 1; into 5 and 7: 2; into 2, 4 and 6: 3.
 
 use super::{packets, ALL_PACKETS};
-use crate::algorithm::{always, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::{msbt::Ersbt, Tree};
@@ -31,17 +31,13 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "long messages: n times the rate of the SBT, on one port as well as on all",
     source: "HJ86 MSBT",
     section: "3.3.2",
-    cube_edges: true,
-    ordered: false,
     packets: ALL_PACKETS,
-    symmetrizes: false,
-    ports: &PortModel::ALL,
     cost: "one-way: (2 ceil(M/B) + n - 1) (tau + B t_c); one-port: (ceil(M/B) + n) (tau + B t_c); \
            all-ports: (ceil(M/(B n)) + n) (tau + B t_c)",
     formula,
-    exact: always,
     best_packet,
     form: Form::Forward(write),
+    ..DEFAULTS
 };
 
 /// Rounds and elements of the broadcast, and of the reduction, which is the same backwards.
@@ -61,6 +57,7 @@ pub fn formula(shape: &Shape) -> Formula {
         rounds,
         elements: rounds as f64 * b,
         moved: (shape.nodes() - 1) as f64 * m,
+        load: if n == 0 { 0.0 } else { p.div_ceil(n) as f64 * b },
         hops: if p == 0 { 0 } else { height },
         path: if n == 0 { 0.0 } else { m + (height - 1) as f64 * b },
     }

@@ -20,7 +20,7 @@
 //! 3 to 7. Backwards it is a reduction that joins across dimension 2 first.
 
 use super::{packets, ALL_PACKETS};
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::{sbt::Sbt, Tree};
@@ -31,16 +31,14 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "fewest rounds for short messages; pipelined for long ones on all ports",
     source: "HJ86 SBT",
     section: "3.3.1",
-    cube_edges: true,
     ordered: true,
     packets: ALL_PACKETS,
-    symmetrizes: false,
-    ports: &PortModel::ALL,
     cost: "one-way, one-port: ceil(M/B) n (tau + B t_c); all-ports: (ceil(M/B) + n - 1) (tau + B t_c)",
     formula,
     exact: |shape| shape.count % shape.packet() == 0,
     best_packet,
     form: Form::Forward(write),
+    ..DEFAULTS
 };
 
 /// Rounds and elements of the broadcast, and of the reduction, which is the same backwards.
@@ -56,6 +54,7 @@ pub fn formula(shape: &Shape) -> Formula {
         rounds,
         elements: rounds as f64 * b,
         moved: (shape.nodes() - 1) as f64 * m,
+        load: if n == 0 { 0.0 } else { m },
         hops: if p == 0 { 0 } else { n },
         // Packets follow one another down the tree without waiting for the last one.
         path: if n == 0 { 0.0 } else { m + (n - 1) as f64 * b },

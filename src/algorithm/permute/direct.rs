@@ -14,7 +14,7 @@
 //!
 //! Example, 3 ranks, p = (1, 2, 0): 0 to 1, 1 to 2, 2 to 0.
 
-use crate::algorithm::{no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -25,16 +25,13 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "classic direct",
     section: "-",
     cube_edges: false,
-    ordered: false,
-    packets: &[],
-    symmetrizes: false,
     ports: &[PortModel::OnePort],
     cost: "m t_c + tau",
     formula,
     // Fixed points of the permutation take less.
     exact: |_| false,
-    best_packet: no_packet,
     form: Form::Forward(write),
+    ..DEFAULTS
 };
 
 fn formula(shape: &Shape) -> Formula {
@@ -42,7 +39,7 @@ fn formula(shape: &Shape) -> Formula {
         return Formula::default();
     }
     let elements = shape.count as f64;
-    Formula { rounds: 1, elements, moved: elements * shape.nodes() as f64, hops: 1, path: elements }
+    Formula { rounds: 1, elements, moved: elements * shape.nodes() as f64, load: elements, hops: 1, path: elements }
 }
 
 fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

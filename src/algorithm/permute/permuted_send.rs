@@ -19,7 +19,7 @@
 
 use crate::algorithm::all_to_all::complete_exchange;
 use crate::algorithm::exchange::Exchange;
-use crate::algorithm::{no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 
@@ -29,19 +29,15 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "any permutation in the time of the worst: no link is ever a bottleneck",
     source: "SW PERMUTED SEND",
     section: "6",
-    cube_edges: true,
-    ordered: false,
-    packets: &[],
     symmetrizes: true,
-    ports: &PortModel::ALL,
     cost: "symmetrised, all-ports: m t_c + 2 n tau; plain: n m t_c + 2 n tau (one-way: twice)",
     formula,
     exact: |shape| {
         let slices = if shape.parameters.symmetrized { shape.n.max(1) as usize } else { 1 };
         shape.count % (shape.nodes() * slices) == 0
     },
-    best_packet: no_packet,
     form: Form::Forward(write),
+    ..DEFAULTS
 };
 
 fn formula(shape: &Shape) -> Formula {

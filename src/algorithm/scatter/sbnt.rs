@@ -22,7 +22,7 @@
 //! 2, 4 to themselves, 3 from 1, 6 from 2, 5 from 4, 7 from 3.
 
 use crate::algorithm::tree_scatter::{all_ports, by_level, by_subtree, level_cost};
-use crate::algorithm::{no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::{
@@ -36,22 +36,18 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "all ports: the root's links carry equal shares, n/2 times the rate of the SBT",
     source: "HJ88 SBnT",
     section: "3, 5",
-    cube_edges: true,
-    ordered: false,
     packets: &[PortModel::AllPorts],
-    symmetrizes: false,
-    ports: &PortModel::ALL,
     cost:
         "all-ports: M t_c times the nodes of the largest subtree + n tau; one-way, one-port: 2n - 2 rounds, about N (1 + O(log n / n)) M t_c",
     formula,
     exact: |shape| shape.parameters.packet.is_none_or(|b| shape.count % b == 0),
-    best_packet: no_packet,
     form: Form::Forward(write),
+    ..DEFAULTS
 };
 
 /// Rounds and elements of the scatter, and of the gather, which is the same backwards.
 pub fn formula(shape: &Shape) -> Formula {
-    let Shape { n, count, parameters } = *shape;
+    let Shape { n, count, parameters, .. } = *shape;
     if n == 0 || count == 0 {
         return Formula::default();
     }
@@ -61,6 +57,7 @@ pub fn formula(shape: &Shape) -> Formula {
     let path = path.max(shape.nodes() - 1) * count;
     let common = Formula {
         moved: (n as usize * shape.nodes() / 2 * count) as f64,
+        load: (tree.subtree_size(1) * count) as f64,
         hops: n as usize,
         path: path as f64,
         ..Formula::default()

@@ -18,7 +18,7 @@
 //! 5 from 1 to 5, 6 from 2 to 6, 7 from 3 to 7.
 
 use crate::algorithm::tree_scatter::{all_ports, by_level, by_subtree, level_cost};
-use crate::algorithm::{no_packet, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::{sbt::Sbt, Tree};
@@ -29,21 +29,17 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "fewest start-ups on one port",
     source: "HJ86 SBT",
     section: "4.2.1",
-    cube_edges: true,
-    ordered: false,
     packets: &PortModel::ALL,
-    symmetrizes: false,
-    ports: &PortModel::ALL,
     cost: "one-way, one-port: (N - 1) M t_c + n tau; all-ports: N/2 M t_c + n tau",
     formula,
     exact: |shape| shape.parameters.packet.is_none_or(|b| shape.count % b == 0),
-    best_packet: no_packet,
     form: Form::Forward(write),
+    ..DEFAULTS
 };
 
 /// Rounds and elements of the scatter, and of the gather, which is the same backwards.
 pub fn formula(shape: &Shape) -> Formula {
-    let Shape { n, count, parameters } = *shape;
+    let Shape { n, count, parameters, .. } = *shape;
     if n == 0 || count == 0 {
         return Formula::default();
     }
@@ -59,6 +55,7 @@ pub fn formula(shape: &Shape) -> Formula {
         rounds,
         elements,
         moved: (n as usize * nodes / 2 * count) as f64,
+        load: (nodes / 2 * count) as f64,
         hops: n as usize,
         path: ((nodes - 1) * count) as f64,
     }

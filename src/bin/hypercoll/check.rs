@@ -73,7 +73,7 @@ pub fn parameters(
         _ => algorithm.ports.iter().copied().max().unwrap_or(PortModel::OnePort),
     });
     let usual = algorithm.symmetrizes && ports == PortModel::AllPorts && !ordered;
-    Parameters { packet, ports, symmetrized: symmetrized.unwrap_or(usual) }
+    Parameters { packet, symmetrized: symmetrized.unwrap_or(usual), ..Parameters::new(ports) }
 }
 
 pub fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Failure> {
@@ -134,9 +134,10 @@ pub fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 fn formula(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Option<String> {
-    let n = call.size.is_power_of_two().then(|| call.size.ilog2())?;
-    let f = (algorithm.formula)(&Shape { n, count: call.count, parameters: *parameters });
-    Some(format!("{}: {} says {} rounds, {} elements", algorithm.source, algorithm.cost, f.rounds, f.elements))
+    let f = (algorithm.formula)(&Shape::new(call, parameters));
+    call.size
+        .is_power_of_two()
+        .then(|| format!("{}: {} says {} rounds, {} elements", algorithm.source, algorithm.cost, f.rounds, f.elements))
 }
 
 fn found(violations: usize) -> Result<(), Failure> {
@@ -200,7 +201,7 @@ fn all(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Failure> {
             for call in calls(algorithm.collective, size) {
                 for ports in PortModel::ALL {
                     for (packet, symmetrized) in [(None, false), (None, true), (Some(1), false), (Some(4), false)] {
-                        let parameters = Parameters { packet, ports, symmetrized };
+                        let parameters = Parameters { packet, symmetrized, ..Parameters::new(ports) };
                         if algorithm.accepts(&call, &parameters).is_err() {
                             continue;
                         }

@@ -76,7 +76,7 @@ pub fn run(args: &SimulateArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let timeline = simulate(&schedules, &machine)
         .map_err(|violations| Failure::Found(violations.first().map_or_else(String::new, |v| v.to_string())))?;
     let cost = Cost::of(&schedules);
-    let formula = (algorithm.formula)(&Shape { n: args.dim, count: args.count, parameters });
+    let formula = (algorithm.formula)(&Shape::new(&call, &parameters));
     let formula_time = formula.time(args.tau, args.tc);
     if args.json {
         let value = json!({

@@ -161,7 +161,7 @@ fn variants(algorithm: &Algorithm) -> Vec<Parameters> {
     for ports in PortModel::ALL {
         for symmetrized in [false, true] {
             for packet in [None, Some(7), Some(1000)] {
-                variants.push(Parameters { packet, ports, symmetrized });
+                variants.push(Parameters { packet, symmetrized, ..Parameters::new(ports) });
             }
         }
     }
@@ -196,6 +196,8 @@ fn run_calls(cube: &Hypercube, algorithm: &Algorithm, parameters: &Parameters, c
         packet: parameters.packet,
         ports: Some(parameters.ports),
         symmetrized: Some(parameters.symmetrized),
+        order: parameters.order,
+        variant: Some(parameters.variant),
     };
     let mut roots: Vec<usize> =
         if size <= 4 || count == 13 { (0..size).collect() } else { vec![0, size / 2, size - 1] };
@@ -302,6 +304,39 @@ fn run_calls(cube: &Hypercube, algorithm: &Algorithm, parameters: &Parameters, c
                 let outcome = cube.permute(&permutation).options(&options).run(&sent(rank, count), &mut receive);
                 judge(&format!("{permutation:?}"), outcome, &receive, &|at| value(source, at));
             }
+        }
+        Collective::Send => {
+            for &root in &roots {
+                for peer in [size - 1 - root, (root + 1) % size] {
+                    let mut receive = vec![UNTOUCHED; if rank == peer { count } else { 0 }];
+                    let outcome = cube.send(root, peer).options(&options);
+                    let outcome = outcome.run(count, Some(&sent(rank, count)), Some(&mut receive));
+                    judge(&format!("{root} to {peer}"), outcome, &receive, &|at| value(root, at));
+                }
+            }
+        }
+        Collective::Exchange => {
+            for &root in &roots {
+                let peer = size - 1 - root;
+                let mut receive = vec![UNTOUCHED; if [root, peer].contains(&rank) { count } else { 0 }];
+                let outcome = cube.exchange(root, peer).options(&options);
+                let outcome = outcome.run(count, Some(&sent(rank, count)), Some(&mut receive));
+                judge(&format!("{root} and {peer}"), outcome, &receive, &|at| value(root ^ peer ^ rank, at));
+            }
+        }
+        Collective::TransposeRows => {
+            let mut receive = vec![UNTOUCHED; count * size];
+            let call = Call::new(algorithm.collective, size, count);
+            let outcome = cube.collective(call).options(&options).run(&sent(rank, count * size), &mut receive);
+            judge("", outcome, &receive, &|at| value(at / count, rank * count + at % count));
+        }
+        Collective::TransposeSubmatrices => {
+            let call = Call::new(algorithm.collective, size, count);
+            let columns = 1 << (hypercoll::address::dimension_for(size) / 2).min(size.trailing_zeros());
+            let rows = size / columns;
+            let (mut receive, source) = (vec![UNTOUCHED; count], rank % rows * columns + rank / rows);
+            let outcome = cube.collective(call).options(&options).run(&sent(rank, count), &mut receive);
+            judge("", outcome, &receive, &|at| value(source, at));
         }
         Collective::Barrier => judge("", cube.barrier(), &[], &|_| 0),
     }

@@ -62,10 +62,12 @@ fn expected(call: &Call, rank: usize, at: usize) -> f64 {
         Collective::Broadcast => value(call.root, at),
         Collective::Scatter => value(call.root, rank * call.count + at),
         Collective::Gather | Collective::AllGather => value(block, within),
-        Collective::AllToAll => value(block, rank * call.count + within),
+        Collective::AllToAll | Collective::TransposeRows => value(block, rank * call.count + within),
         Collective::Reduce | Collective::AllReduce => sum(at),
         Collective::ReduceScatter => sum(rank * call.count + at),
-        Collective::Permute => value(source(call, rank), at),
+        Collective::Permute | Collective::TransposeSubmatrices => value(source(call, rank), at),
+        Collective::Send => value(call.root, at),
+        Collective::Exchange => value(call.root ^ call.peer ^ rank, at),
         Collective::Barrier => UNTOUCHED,
     }
 }
@@ -96,6 +98,9 @@ pub fn run(cube: &Hypercube, call: &Call, options: &Options, send: &[f64], recei
         Collective::ReduceScatter => cube.reduce_scatter().options(options).run(send, receive, SystemOperation::Sum),
         Collective::AllReduce => cube.all_reduce().options(options).run(send, receive, SystemOperation::Sum),
         Collective::Permute => cube.permute(permutation(call)).options(options).run(send, receive),
+        Collective::Send | Collective::Exchange | Collective::TransposeRows | Collective::TransposeSubmatrices => {
+            cube.collective(call.clone()).options(options).run(send, receive)
+        }
         Collective::Barrier => cube.barrier(),
     }
 }

@@ -76,7 +76,7 @@ fn forms(algorithm: &Algorithm, call: &Call, machine: &Machine, packet: Option<u
     let mut forms: Vec<(String, Parameters)> = Vec::new();
     for (ports, suffix) in [(PortModel::OnePort, ""), (PortModel::AllPorts, " all-ports")] {
         let symmetrized = algorithm.symmetrizes && ports == PortModel::AllPorts;
-        let mut parameters = Parameters { packet: None, ports, symmetrized };
+        let mut parameters = Parameters { symmetrized, ..Parameters::new(ports) };
         let packets = algorithm.packets.contains(&ports);
         if packets {
             // Left open, the library would choose the packet size: whole messages are asked for by one that holds all.
@@ -84,7 +84,7 @@ fn forms(algorithm: &Algorithm, call: &Call, machine: &Machine, packet: Option<u
         }
         forms.push((format!("{}{suffix}", algorithm.name), parameters));
         if packets {
-            let shape = Shape { n: hypercoll::address::dimension_for(call.size), count: call.count, parameters };
+            let shape = Shape::new(call, &parameters);
             let best = (algorithm.best_packet)(&shape, machine.tau, machine.t_c * ELEMENT as f64).round() as usize;
             let packet = packet.unwrap_or(best.max(1));
             if packet < call.space().len() {
@@ -108,6 +108,8 @@ fn forms(algorithm: &Algorithm, call: &Call, machine: &Machine, packet: Option<u
         packet: parameters.packet,
         ports: Some(parameters.ports),
         symmetrized: Some(parameters.symmetrized),
+        order: parameters.order,
+        variant: Some(parameters.variant),
     };
     kept.into_iter().map(|(name, parameters, _)| (name, options(parameters))).collect()
 }

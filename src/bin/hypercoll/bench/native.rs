@@ -33,17 +33,30 @@ impl Native {
             Collective::Gather if on_root => root().gather_into_root(send, receive),
             Collective::Gather => root().gather_into(send),
             Collective::AllGather => world.all_gather_into(send, receive),
-            Collective::AllToAll => world.all_to_all_into(send, receive),
+            Collective::AllToAll | Collective::TransposeRows => world.all_to_all_into(send, receive),
             Collective::Reduce if on_root => root().reduce_into_root(send, receive, sum()),
             Collective::Reduce => root().reduce_into(send, sum()),
             Collective::ReduceScatter => world.reduce_scatter_block_into(send, receive, sum()),
             Collective::AllReduce => world.all_reduce_into(send, receive, sum()),
-            Collective::Permute => {
+            Collective::Permute | Collective::TransposeSubmatrices => {
                 // MPI has no permutation; this is what a program would write instead.
                 let to = world.process_at_rank(permutation(call)[self.rank] as Rank);
                 let from = world.process_at_rank(source(call, self.rank) as Rank);
                 send_receive_into(send, &to, receive, &from);
             }
+            Collective::Send => {
+                if on_root {
+                    world.process_at_rank(call.peer as Rank).send(send);
+                }
+                if self.rank == call.peer {
+                    root().receive_into(receive);
+                }
+            }
+            Collective::Exchange if on_root || self.rank == call.peer => {
+                let other = world.process_at_rank((call.root ^ call.peer ^ self.rank) as Rank);
+                send_receive_into(send, &other, receive, &other);
+            }
+            Collective::Exchange => {}
             Collective::Barrier => world.barrier(),
         }
     }
