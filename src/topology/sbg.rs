@@ -71,7 +71,7 @@ impl Sbg {
 
     /// The root of subtree `j`: the only child of the root in it.
     pub fn top(&self, j: u32) -> usize {
-        self.outward(usize::from(self.n > 0) << if self.variant.rotates_left() { self.n - 1 } else { 0 }, j)
+        self.tree.top(j)
     }
 
     /// The port to the parent of node `c` in subtree `j`; `None` for the root, and if `c` is not in the subtree.

@@ -164,6 +164,25 @@ fn lemmas_9_to_11_distances_of_cyclic_addresses() {
 }
 
 #[test]
+fn table_1_and_lemma_13_sizes_of_subtrees() {
+    let max = [2, 3, 5, 7, 13, 19, 35, 59, 107, 187, 351, 631, 1181, 2191, 4115, 7711, 14601, 27595, 52487];
+    let min = [1, 2, 3, 6, 9, 18, 30, 56, 99, 186, 335, 630, 1161, 2182, 4080, 7710, 14532, 27594, 52377];
+    for (n, (max, min)) in (2..).zip(max.into_iter().zip(min)) {
+        let tree = Sbnt::new(n, MinRight);
+        assert_eq!((tree.subtree_nodes(0), tree.subtree_nodes(n - 1)), (max, min), "{n}");
+        assert_eq!((0..n).map(|j| tree.subtree_nodes(j)).sum::<usize>(), mask(n));
+    }
+    for variant in Variant::ALL {
+        for n in 1..=10u32 {
+            let tree = Sbnt::new(n, variant);
+            for j in 0..n {
+                assert_eq!((1..1 << n).filter(|&c| tree.index(c) == j).count(), tree.subtree_nodes(j));
+            }
+        }
+    }
+}
+
+#[test]
 fn theorem_2_the_share_of_cyclic_nodes_of_a_level() {
     for n in 2..=16u32 {
         let mut cyclic = vec![0; n as usize + 1];
