@@ -20,6 +20,7 @@ mod scatter;
 
 mod direct;
 mod exchange;
+mod translated;
 mod tree_scatter;
 
 use crate::address::dimension_for;

@@ -2,3 +2,5 @@
 
 pub mod complete_exchange;
 pub mod pairwise_xor;
+pub mod sbg;
+pub mod sbnt;

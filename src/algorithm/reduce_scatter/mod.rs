@@ -2,3 +2,5 @@
 
 pub mod histogram;
 pub mod pairwise_xor;
+pub mod sbg;
+pub mod sbnt;
