@@ -20,6 +20,8 @@ mod scatter;
 
 mod direct;
 mod exchange;
+#[cfg(test)]
+mod sbnt_tables;
 mod translated;
 mod tree_scatter;
 

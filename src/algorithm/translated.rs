@@ -8,14 +8,17 @@
 //! exchange across it: 2n - 2 rounds for the SBnT, 2n - 1 for the SBG. One way, the node whose bit is 0 sends first.
 
 use super::{Formula, Parameters, PortModel, Shape};
+use crate::address::period;
 use crate::collective::part;
 use crate::schedule::{Problem, Route};
 use crate::topology::sbg::{Sbg, Share};
+use crate::topology::sbnt::Variant;
 use std::ops::Range;
 
 /// N translated SBnTs or, with the blocks of cyclic nodes split over all their parents, SBGs.
 pub struct Translated {
     graph: Sbg,
+    variant: Variant,
     n: u32,
     split: bool,
     ports: PortModel,
@@ -31,7 +34,8 @@ pub struct Edge {
 
 impl Translated {
     pub fn sbnt(n: u32, parameters: &Parameters) -> Translated {
-        Translated { graph: Sbg::new(n, parameters.variant), n, split: false, ports: parameters.ports }
+        let variant = parameters.variant;
+        Translated { graph: Sbg::new(n, variant), variant, n, split: false, ports: parameters.ports }
     }
 
     pub fn sbg(n: u32, parameters: &Parameters) -> Translated {
@@ -56,7 +60,7 @@ impl Translated {
         })
     }
 
-    /// The parts that come through an edge for the nodes at and below it: each node and its part of `whole(node)`.
+    /// What comes through an edge for the nodes at and below it: of each its part of `whole(node)`.
     fn below<'a>(
         &'a self,
         edge: Edge,
@@ -126,22 +130,26 @@ impl Translated {
         }
     }
 
-    /// What crosses a dimension at a level of the graph, all subtrees together, in blocks: by level, then dimension.
-    /// `weight(size, own)` of an edge: `size` parts at and below it, `own` of them for the node that it leads to, in units of
-    /// 1/n of a block.
+    /// What crosses each dimension at each level of the SBnT, all its subtrees together, in blocks: by level, then dimension.
+    /// With `whole_subtrees` every edge carries the blocks of all nodes below it, else one.
+    ///
+    /// Subtree j is subtree 0 rotated, without the nodes whose periods are not above j: one walk gives all of them.
     fn traffic(&self, whole_subtrees: bool) -> Vec<Vec<usize>> {
         let n = self.n as usize;
         let mut traffic = vec![vec![0; n]; n];
-        for j in 0..self.n {
-            // From the leaves up: a depth-first walk backwards.
-            let mut below = vec![0; n + 2];
-            let walk: Vec<(usize, u32)> = self.graph.subtree(self.graph.top(j), j).collect();
-            for (c, level) in walk.into_iter().rev() {
-                let own = self.share(c, j).map_or(0, |share| n / share.parts as usize);
-                let all = own + std::mem::take(&mut below[level as usize + 1]);
-                below[level as usize] += all;
-                let port = self.graph.parent_port(c, j).map_or(0, |port| port as usize);
-                traffic[level as usize][port] += if whole_subtrees { all } else { own };
+        // From the leaves up, by level: how many nodes there are below, in each of the n subtrees.
+        let mut below = vec![vec![0; n]; n + 1];
+        let walk: Vec<(usize, u32)> = self.graph.subtree(self.graph.top(0), 0).collect();
+        for (c, level) in walk.into_iter().rev() {
+            let level = level as usize;
+            let Some(port) = self.graph.parent_port(c, 0) else { continue };
+            let own = period(c, self.n) as usize;
+            let further = std::mem::replace(&mut below[level + 1], vec![0; n]);
+            for (j, further) in further.into_iter().enumerate() {
+                let here = usize::from(j < own);
+                let turned = (port as usize + if self.variant.rotates_left() { n - j } else { j }) % n;
+                traffic[level][turned] += if whole_subtrees { here + further } else { here };
+                below[level][j] += here + further;
             }
         }
         traffic
@@ -160,10 +168,9 @@ impl Translated {
             (received / n as f64, received / n as f64)
         } else {
             let traffic = self.traffic(personalised);
-            let unit = m / n as f64;
             let busiest: usize = traffic.iter().map(|level| level.iter().max().copied().unwrap_or(0)).sum();
             let load = (0..n).map(|port| traffic.iter().map(|level| level[port]).sum::<usize>()).max().unwrap_or(0);
-            (busiest as f64 * unit, load as f64 * unit)
+            (busiest as f64 * m, load as f64 * m)
         };
         let elements = match self.ports {
             PortModel::AllPorts => busiest,

@@ -2,7 +2,7 @@
 //!
 //! Algorithm: the contributions to a block come together along the tree of the block's owner, from its leaves to its root.
 //!
-//! Reference: Ho and Johnsson 1988, sections 3 to 5 ("the reverse operation: reduction"). Cost and correctness condition are those
+//! Reference: Ho and Johnsson 1988, sections 3 to 5. Cost and correctness condition are those
 //! of the all-gather; the operation must commute.
 //!
 //! Memory: the partial results that pass through, in scratch memory.
