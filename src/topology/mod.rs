@@ -10,6 +10,7 @@
 //! | [`msbt`] | n edge-disjoint spanning trees (the ERSBTs of the MSBT graph) | Ho & Johnsson 1986, section 3.2 |
 //! | [`sbnt`] | spanning balanced n-tree, four variants | Ho & Johnsson 1988, sections 3 and 4 |
 //! | [`sbg`] | spanning balanced graph: several parents for cyclic nodes (no [`Tree`]) | Ho & Johnsson 1988, section 3 |
+//! | [`swapped`] | a copy of a tree with two dimensions exchanged | Ho & Johnsson 1988, section 4 |
 
 pub mod msbt;
 pub mod sbg;
@@ -17,6 +18,7 @@ pub mod sbnt;
 #[cfg(test)]
 mod sbnt_lemmas;
 pub mod sbt;
+pub mod swapped;
 
 use crate::address::{PortIter, Ports};
 
