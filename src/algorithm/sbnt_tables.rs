@@ -56,6 +56,9 @@ fn scatter_and_gather_through_all_ports() {
                 let packets = with(PortModel::AllPorts, variant, order, Some(2));
                 assert_eq!(time(Scatter, "sbnt", n, 6, packets), (3 * largest, 6 * largest));
                 cost(Scatter, "sbnt", n, 2, with(PortModel::AllPorts, variant, order, Some(9)));
+                let all = with(PortModel::AllPorts, variant, order, Some(1 << n));
+                let none = with(PortModel::AllPorts, variant, order, None);
+                assert_eq!(time(Scatter, "sbnt", n, 2, all), time(Scatter, "sbnt", n, 2, none));
             }
         }
         // Subtrees whole, level after level: the path 1, 11, 111, ... has the largest (proof of theorem 6).
@@ -84,6 +87,9 @@ fn scatter_and_gather_through_one_port() {
                         let packets = with(ports, variant, order, Some(packet));
                         assert_eq!(cost(Scatter, "sbnt", n, count, packets).rounds, passes * others);
                     }
+                    // One packet for all: as without packets.
+                    let all = with(ports, variant, order, Some(1 << n));
+                    assert_eq!(time(Scatter, "sbnt", n, 2, all), whole);
                     // Two blocks and a half a packet: never more than the subtrees in turn and the tail.
                     let merged = with(ports, variant, order, Some(5));
                     let cycles = (2 * LARGEST[n as usize - 2]).div_ceil(5) * n as usize;

@@ -103,12 +103,8 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
 mod tests {
     use super::super::registry::ALGORITHMS;
     use super::*;
-<<<<<<< HEAD
-    use crate::schedule::PortModel;
-    use crate::topology::sbnt::Variant;
-=======
     use crate::schedule::{Avoided, PortModel};
->>>>>>> main
+    use crate::topology::sbnt::Variant;
 
     /// Every call shape that an algorithm is to be tried with.
     fn calls(collective: Collective, size: usize, count: usize) -> Vec<Call> {

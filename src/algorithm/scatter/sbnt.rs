@@ -58,10 +58,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
            N (1 + O(log n / n)) M t_c; packets of B <= M: ceil(M/B) (tau + B t_c) times the nodes of the largest subtree \
            (all-ports) or N - 1",
     formula,
-    exact: |shape| match shape.parameters.packet {
-        None => true,
-        Some(packet) => shape.count % packet == 0,
-    },
+    exact: |shape| packet(shape).is_none_or(|packet| shape.count % packet == 0),
     form: Form::Forward(write),
     ..DEFAULTS
 };
@@ -78,6 +75,12 @@ fn suits(_: &Call, parameters: &Parameters) -> Result<(), Unsuited> {
     }
 }
 
+/// The packet size; none if it holds all that there is for a subtree.
+fn packet(shape: &Shape) -> Option<usize> {
+    let largest = if shape.n == 0 { 0 } else { Sbnt::new(shape.n, shape.parameters.variant).subtree_nodes(0) };
+    shape.parameters.packet.filter(|packet| *packet < largest * shape.count)
+}
+
 /// Rounds and elements of the scatter, and of the gather, which is the same backwards.
 pub fn formula(shape: &Shape) -> Formula {
     let Shape { n, count, parameters, .. } = *shape;
@@ -85,75 +88,76 @@ pub fn formula(shape: &Shape) -> Formula {
         return Formula::default();
     }
     let tree = Sbnt::new(n, parameters.variant);
-    let nodes = shape.nodes();
     // Down the longest path, 1, 11, 111, ..., every node receives its whole subtree's blocks; of a gather, the root all.
-    let deepest =
-        |level: u32| if parameters.variant.rotates_left() { reverse_bits(mask(level), n) } else { mask(level) };
+    let deepest = |level| if parameters.variant.rotates_left() { reverse_bits(mask(level), n) } else { mask(level) };
     let path: usize = (1..=n).map(|level| tree.subtree_size(deepest(level))).sum();
-    let largest = tree.subtree_nodes(0);
-    let common = Formula {
-        moved: (n as usize * nodes / 2 * count) as f64,
-        load: (largest * count) as f64,
-        hops: n as usize,
-        path: (path.max(nodes - 1) * count) as f64,
-        ..Formula::default()
+    let (rounds, elements) = match all_ports(&parameters) {
+        true => through_all_ports(shape, &tree),
+        false => through_one_port(shape, &tree),
     };
-    let whole = |rounds, blocks: usize| Formula { rounds, elements: (blocks * count) as f64, ..common };
-    let packed = |rounds, elements: usize| Formula { rounds, elements: elements as f64, ..common };
-    let top = tree.top(0);
-    match (all_ports(&parameters), parameters.packet) {
-        (true, None) if parameters.order == Some(Order::Postorder) => {
-            let mut longest = vec![0; n as usize];
-            for (_, level, size) in subtree_sizes(&tree, top) {
-                longest[level as usize] = size.max(longest[level as usize]);
+    Formula {
+        rounds,
+        elements: elements as f64,
+        moved: (n as usize * shape.nodes() / 2 * count) as f64,
+        load: (tree.subtree_nodes(0) * count) as f64,
+        hops: n as usize,
+        path: (path.max(shape.nodes() - 1) * count) as f64,
+    }
+}
+
+fn through_all_ports(shape: &Shape, tree: &Sbnt) -> (usize, usize) {
+    let (n, count, top) = (shape.n as usize, shape.count, tree.top(0));
+    let all = tree.subtree_nodes(0) * count;
+    if shape.parameters.order == Some(Order::Postorder) {
+        return match packet(shape) {
+            Some(packet) if packet <= count => (tree.subtree_nodes(0) * count.div_ceil(packet), all),
+            Some(packet) => (all.div_ceil(packet) + n - 1, all),
+            None => {
+                let mut longest = vec![0; n];
+                for (_, level, size) in subtree_sizes(tree, top) {
+                    longest[level as usize] = size.max(longest[level as usize]);
+                }
+                (n, longest.into_iter().sum::<usize>() * count)
             }
-            whole(n as usize, longest.into_iter().sum())
+        };
+    }
+    let levels = |top: usize| {
+        let mut sizes = vec![0; n];
+        tree.subtree(top).for_each(|(_, level)| sizes[level as usize] += 1);
+        sizes
+    };
+    let own = levels(top);
+    if let Some(packet) = packet(shape) {
+        return (level_cost(own.into_iter(), count, Some(packet)).0, all);
+    }
+    // In the round in which the root sends a level, the nodes of level 1 send what is as far from their children.
+    let below: Vec<Vec<usize>> = tree.children(top).map(levels).collect();
+    let busiest = own.into_iter().enumerate().map(|(d, own)| below.iter().map(|sizes| sizes[d]).fold(own, usize::max));
+    (n, busiest.sum::<usize>() * count)
+}
+
+fn through_one_port(shape: &Shape, tree: &Sbnt) -> (usize, usize) {
+    let (n, count, others) = (shape.n, shape.count, shape.nodes() - 1);
+    // Cycles after the root's last one, at most.
+    let tail = (n as usize).saturating_sub(2);
+    match packet(shape) {
+        Some(packet) if packet <= count => (others * count.div_ceil(packet), others * count),
+        Some(packet) => {
+            let cycles = (tree.subtree_nodes(0) * count).div_ceil(packet);
+            (n as usize * cycles + tail, others * count + tail * packet)
         }
-        (true, Some(packet)) if parameters.order == Some(Order::Postorder) => {
-            if packet <= count {
-                packed(largest * count.div_ceil(packet), largest * count)
-            } else {
-                packed((largest * count).div_ceil(packet) + n as usize - 1, largest * count)
-            }
-        }
-        (true, packet) => {
-            let levels = |top: usize| {
-                let mut sizes = vec![0; n as usize];
-                tree.subtree(top).for_each(|(_, level)| sizes[level as usize] += 1);
-                sizes
-            };
-            let own = levels(top);
-            let (rounds, elements) = level_cost(own.iter().copied(), count, packet);
-            if packet.is_some() {
-                return Formula { rounds, elements, ..common };
-            }
-            // In the round in which the root sends a level, the nodes of level 1 send what is as far from their children.
-            let below: Vec<Vec<usize>> = tree.children(top).map(levels).collect();
-            let busiest = |(d, own): (usize, &usize)| below.iter().map(|sizes| sizes[d]).fold(*own, usize::max);
-            whole(rounds, own.iter().enumerate().map(busiest).sum())
-        }
-        (false, Some(packet)) if packet <= count => packed((nodes - 1) * count.div_ceil(packet), (nodes - 1) * count),
-        (false, Some(packet)) => {
-            let cycles = (largest * count).div_ceil(packet);
-            packed(n as usize * cycles + tail(n), (nodes - 1) * count + tail(n) * packet)
-        }
-        (false, None) => {
+        None => {
             // Round by round the longest message: subtree j is in round j + k with its edges k places from its base.
-            let mut longest = vec![0; n as usize + tail(n)];
+            let mut longest = vec![0; n as usize + tail];
             for j in 0..n {
-                for (c, _, size) in subtree_sizes(&tree, tree.top(j)) {
+                for (c, _, size) in subtree_sizes(tree, tree.top(j)) {
                     let longest = &mut longest[tree.label(c).map_or(0, |label| label as usize)];
                     *longest = size.max(*longest);
                 }
             }
-            whole(longest.len(), longest.into_iter().sum())
+            (longest.len(), longest.into_iter().sum::<usize>() * count)
         }
     }
-}
-
-/// Cycles after the root's last one, at most.
-fn tail(n: u32) -> usize {
-    (n as usize).saturating_sub(2)
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
