@@ -23,6 +23,8 @@ mod exchange;
 #[cfg(test)]
 mod optimal_times;
 mod spread;
+mod sbnt_tables;
+mod translated;
 mod tree_scatter;
 
 use crate::address::dimension_for;

@@ -3,3 +3,5 @@
 pub mod complete_broadcast;
 pub mod multinode_broadcast;
 pub mod pairwise_xor;
+pub mod sbg;
+pub mod sbnt;

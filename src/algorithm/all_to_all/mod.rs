@@ -3,3 +3,5 @@
 pub mod complete_exchange;
 pub mod pairwise_xor;
 pub mod total_exchange;
+pub mod sbg;
+pub mod sbnt;

@@ -4,6 +4,7 @@ pub mod balanced_tree;
 pub mod direct;
 pub mod distribute;
 pub mod distribute_waves;
+pub mod sbg;
 pub mod sbnt;
 pub mod sbt;
 pub mod tcbt;
