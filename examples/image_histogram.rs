@@ -103,12 +103,13 @@ fn number(file: &mut impl BufRead) -> io::Result<Option<usize>> {
     Ok(None)
 }
 
-/// The first argument that is neither `--threads` nor its number.
+/// The first argument that is neither an option nor the number of `--threads`.
 fn operand() -> Option<PathBuf> {
     let mut arguments = std::env::args().skip(1);
     loop {
         match arguments.next()? {
             option if option == "--threads" => drop(arguments.next()),
+            option if option.starts_with('-') => {}
             operand => return Some(operand.into()),
         }
     }
@@ -140,14 +141,14 @@ fn show(cube: &Hypercube, picture: &Picture) {
         println!("{}: {} x {}", picture.path.display(), picture.width, picture.height);
         for ((name, histogram), values) in names.iter().zip(histograms.iter().flatten()).zip(&serial) {
             let mut expected = vec![0; BINS];
-            for &value in values {
+            for &value in values.iter().filter(|&&value| value <= picture.white) {
                 expected[usize::from(value) * BINS / (usize::from(picture.white) + 1)] += 1;
             }
             assert_eq!(histogram.counts, expected, "{name}: counted serially");
             println!("{name}");
             draw(histogram, &bins);
         }
-        println!("{size} ranks counted what one counts");
+        println!("{size} ranks: equal to the serial histogram");
         println!("{}", cube.explain_last());
     }
 }

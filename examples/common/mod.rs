@@ -34,7 +34,7 @@ fn threads_asked_for() -> Option<usize> {
 }
 
 fn usage() -> ! {
-    eprintln!("usage: [mpirun -n N] EXAMPLE [--threads N]");
+    eprintln!("usage: [mpirun -n N] EXAMPLE [ITS ARGUMENTS] [--threads N]");
     std::process::exit(2);
 }
 
