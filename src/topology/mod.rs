@@ -9,10 +9,12 @@
 //! | [`sbt`] | spanning binomial tree | Ho & Johnsson 1986, section 3.1 |
 //! | [`msbt`] | n edge-disjoint spanning trees (the ERSBTs of the MSBT graph) | Ho & Johnsson 1986, section 3.2 |
 //! | [`sbnt`] | spanning balanced n-tree, four variants | Ho & Johnsson 1988, sections 3 and 4 |
+//! | [`swapped`] | a copy of a tree with two dimensions exchanged | Ho & Johnsson 1988, section 4 |
 
 pub mod msbt;
 pub mod sbnt;
 pub mod sbt;
+pub mod swapped;
 
 use crate::address::{PortIter, Ports};
 
