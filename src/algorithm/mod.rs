@@ -17,6 +17,9 @@ mod permute;
 mod reduce;
 mod reduce_scatter;
 mod scatter;
+mod send;
+mod transpose_rows;
+mod transpose_submatrices;
 
 mod direct;
 mod exchange;
