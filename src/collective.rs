@@ -8,6 +8,7 @@
 
 use crate::address::dimension_for;
 use crate::error::Error;
+use crate::schedule::Avoided;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -230,6 +231,8 @@ pub struct Call {
     /// The blocks, where they are not all of `count` elements (permutations, all-to-all, transpositions); `count` is then
     /// the longest.
     pub layout: Option<Layout>,
+    /// Links, as pairs of ranks, that must carry nothing; see [`crate::schedule::Avoided`].
+    pub avoid: Option<Avoided>,
 }
 
 impl Call {
@@ -245,6 +248,7 @@ impl Call {
             ordered: false,
             permutation: None,
             layout: None,
+            avoid: None,
         };
         if collective.has_peer() {
             call.peer = size - 1;

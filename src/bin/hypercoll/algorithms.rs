@@ -2,7 +2,7 @@
 
 use crate::call::CallArgs;
 use crate::Failure;
-use hypercoll::algorithm::{registry::ALGORITHMS, verify::schedules, Algorithm, Parameters, PortModel, Shape};
+use hypercoll::algorithm::{registry, verify::schedules, Algorithm, Parameters, PortModel, Shape};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::schedule::Cost;
 use hypercoll::Error;
@@ -132,7 +132,8 @@ fn names(ports: &[PortModel]) -> Vec<&'static str> {
 }
 
 pub fn run(args: &AlgorithmsArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let rows = ALGORITHMS.iter().filter(|a| args.collective.is_none_or(|c| c == a.collective));
+    let wanted = Collective::ALL.into_iter().filter(|&c| args.collective.is_none_or(|only| only == c));
+    let rows = wanted.flat_map(registry::of);
     if args.json {
         let rows: Result<Vec<_>, Failure> = rows
             .map(|a| {
