@@ -25,8 +25,8 @@ mod direct;
 mod exchange;
 #[cfg(test)]
 mod optimal_times;
-mod spread;
 mod sbnt_tables;
+mod spread;
 mod translated;
 mod tree_scatter;
 

@@ -89,7 +89,9 @@ fn requirements(algorithm: &Algorithm) -> String {
         requirements.push(operation.to_string());
     }
     for why in probes(algorithm.collective).iter().filter_map(|call| refusal(algorithm, call)) {
-        if !requirements.contains(&why) {
+        // One word on each argument is enough.
+        let argument = |text: &str| text.split_once(": ").map(|(argument, _)| argument.to_string());
+        if requirements.iter().all(|known| argument(known).is_none() || argument(known) != argument(&why)) {
             requirements.push(why);
         }
     }
