@@ -25,8 +25,9 @@ mod direct;
 mod exchange;
 #[cfg(test)]
 mod optimal_times;
-mod spread;
+#[cfg(test)]
 mod sbnt_tables;
+mod spread;
 mod translated;
 mod tree_scatter;
 

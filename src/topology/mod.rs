@@ -24,15 +24,15 @@ pub mod hamiltonian_path;
 pub mod msbt;
 pub mod multinode;
 pub mod necklace_order;
+pub mod rotated;
 pub mod sbg;
 pub mod sbnt;
 #[cfg(test)]
 mod sbnt_lemmas;
 pub mod sbt;
 pub mod swapped;
-pub mod rotated;
-pub mod wave;
 pub mod tcbt;
+pub mod wave;
 
 use crate::address::{PortIter, Ports};
 

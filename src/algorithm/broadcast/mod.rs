@@ -6,13 +6,13 @@ pub mod hamiltonian_path;
 pub mod hamiltonian_path_middle;
 pub mod hamiltonian_paths;
 pub mod msbt;
+mod pipeline;
 pub mod pipelined_wave;
 pub mod recursive_doubling;
 pub mod recursive_doubling_symmetrized;
 pub mod sbt;
-pub mod wave;
 pub mod tcbt;
-mod pipeline;
+pub mod wave;
 
 use super::{Parameters, PortModel, Route};
 use crate::schedule::Problem;

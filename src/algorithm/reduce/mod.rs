@@ -10,5 +10,5 @@ pub mod pipelined_wave;
 pub mod recursive_doubling;
 pub mod recursive_doubling_symmetrized;
 pub mod sbt;
-pub mod wave;
 pub mod tcbt;
+pub mod wave;
