@@ -25,6 +25,7 @@ mod direct;
 mod exchange;
 #[cfg(test)]
 mod optimal_times;
+#[cfg(test)]
 mod sbnt_tables;
 mod spread;
 mod translated;
