@@ -219,7 +219,8 @@ mod tests {
                             call.permutation = Some((0..1 << n).rev().collect());
                         }
                         let parameters = Parameters { packet, symmetrized, ..Parameters::new(ports) };
-                        if algorithm.accepts(&call, &parameters).is_err() {
+                        // A start-up as dear as this cannot hide behind other messages; see `verify` for what flows.
+                        if algorithm.flows || algorithm.accepts(&call, &parameters).is_err() {
                             continue;
                         }
                         let (tau, t_c) = (1000.0, 1.0);
