@@ -17,10 +17,18 @@ mod permute;
 mod reduce;
 mod reduce_scatter;
 mod scatter;
+mod send;
+mod transpose_rows;
+mod transpose_submatrices;
 
 mod direct;
 mod exchange;
+#[cfg(test)]
+mod optimal_times;
+#[cfg(test)]
+mod sbnt_tables;
 mod spread;
+mod translated;
 mod tree_scatter;
 
 use crate::address::dimension_for;
@@ -318,6 +326,12 @@ impl Algorithm {
         }
         if call.ordered && parameters.symmetrized {
             return unsuited("symmetrized", "combines in rank order only one dimension at a time".into());
+        }
+        // What goes a way round comes after what arrives in its round straight, and the order would be lost.
+        let link = call.avoid.as_ref().and_then(|avoid| avoid.links().next());
+        if let (true, PortModel::AllPorts, Some((a, b))) = (call.ordered, parameters.ports, link) {
+            let why = format!("combines in rank order only one port at a time while the link {a}-{b} is avoided");
+            return unsuited("ports", why);
         }
         (self.suits)(call, parameters).or_else(|(argument, why)| unsuited(argument, why))
     }

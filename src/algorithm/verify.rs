@@ -107,6 +107,7 @@ mod tests {
     use super::super::registry::ALGORITHMS;
     use super::*;
     use crate::schedule::{Avoided, PortModel};
+    use crate::topology::sbnt::Variant;
 
     /// Every call shape that an algorithm is to be tried with.
     fn calls(collective: Collective, size: usize, count: usize) -> Vec<Call> {
@@ -120,28 +121,36 @@ mod tests {
         roots.into_iter().flat_map(|root| forms(collective, size, count, root)).collect()
     }
 
+    /// Port models, symmetrised or not, packets, orders and variants, accepted or not.
+    fn parameters(algorithm: &'static Algorithm) -> impl Iterator<Item = Parameters> {
+        let orders = std::iter::once(None).chain(algorithm.orders.iter().copied().map(Some));
+        let variants = if algorithm.variants { &Variant::ALL[..] } else { &Variant::ALL[..1] };
+        let choices = orders.flat_map(move |order| variants.iter().map(move |&variant| (order, variant)));
+        let packets = |choice| [None, Some(1), Some(4)].map(|packet| (choice, packet));
+        choices.flat_map(packets).flat_map(|((order, variant), packet)| {
+            PortModel::ALL.into_iter().flat_map(move |ports| {
+                [false, true].map(|symmetrized| Parameters { packet, ports, symmetrized, order, variant })
+            })
+        })
+    }
+
     fn try_all(sizes: impl Iterator<Item = usize>, counts: &[usize]) {
         let mut tried = 0;
         for size in sizes {
             for algorithm in ALGORITHMS {
                 for &count in counts {
                     for call in calls(algorithm.collective, size, count) {
-                        for ports in PortModel::ALL {
-                            for symmetrized in [false, true] {
-                                for packet in [None, Some(1), Some(4)] {
-                                    let parameters = Parameters { packet, symmetrized, ..Parameters::new(ports) };
-                                    if algorithm.accepts(&call, &parameters).is_err() {
-                                        continue;
-                                    }
-                                    let report = verify(algorithm, &call, &parameters);
-                                    tried += 1;
-                                    assert!(
-                                        report.violations.is_empty(),
-                                        "{algorithm:?} {call:?} {parameters:?}: {:#?}",
-                                        &report.violations[..report.violations.len().min(5)]
-                                    );
-                                }
+                        for parameters in parameters(algorithm) {
+                            if algorithm.accepts(&call, &parameters).is_err() {
+                                continue;
                             }
+                            let report = verify(algorithm, &call, &parameters);
+                            tried += 1;
+                            assert!(
+                                report.violations.is_empty(),
+                                "{algorithm:?} {call:?} {parameters:?}: {:#?}",
+                                &report.violations[..report.violations.len().min(5)]
+                            );
                         }
                     }
                 }

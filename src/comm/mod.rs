@@ -53,7 +53,7 @@ pub struct Hypercube {
     machine: Machine,
     last: RefCell<Option<(Rc<Plan>, f64)>>,
     broken: Cell<bool>,
-    avoid: Option<Avoided>,
+    avoid: RefCell<Option<Avoided>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -98,7 +98,7 @@ impl Hypercube {
             machine,
             last: RefCell::default(),
             broken: Cell::new(false),
-            avoid: None,
+            avoid: RefCell::default(),
         }
     }
 
@@ -144,15 +144,15 @@ impl Hypercube {
     ///
     /// # Errors
     /// [`Error::Link`] if two ranks are not neighbours, or no other links join them; the cube then stays as it was.
-    pub fn avoid_links(&mut self, links: &[(usize, usize)]) -> Result<()> {
+    pub fn avoid_links(&self, links: &[(usize, usize)]) -> Result<()> {
         let avoid = Avoided::new(self.size, links)?;
-        self.avoid = (!links.is_empty()).then_some(avoid);
+        *self.avoid.borrow_mut() = (!links.is_empty()).then_some(avoid);
         Ok(())
     }
 
     /// The links that collectives send nothing over, each as (lower rank, higher rank).
     pub fn avoided_links(&self) -> Vec<(usize, usize)> {
-        self.avoid.iter().flat_map(Avoided::links).collect()
+        self.avoid.borrow().iter().flat_map(Avoided::links).collect()
     }
 
     /// Waits until all ranks have called it.
@@ -273,7 +273,7 @@ impl Hypercube {
 
     /// Any call that combines nothing, given as data.
     pub fn collective(&self, mut call: Call) -> Given<'_> {
-        call.avoid = call.avoid.or_else(|| self.avoid.clone());
+        call.avoid = call.avoid.or_else(|| self.avoid.borrow().clone());
         Given(Prepared { cube: self, call, options: Options::default() })
     }
 
@@ -335,7 +335,7 @@ impl Hypercube {
     }
 
     fn prepare(&self, collective: Collective, root: usize) -> Prepared<'_> {
-        let call = Call { avoid: self.avoid.clone(), ..Call::new(collective, self.size, 0).with_root(root) };
+        let call = Call { avoid: self.avoid.borrow().clone(), ..Call::new(collective, self.size, 0).with_root(root) };
         Prepared { cube: self, call, options: Options::default() }
     }
 
