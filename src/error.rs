@@ -77,6 +77,14 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// Bins of a histogram that cannot be.
+    #[error("{argument}: {why}")]
+    Bins {
+        /// Which argument.
+        argument: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A link that cannot be avoided.
     #[error("avoid_links: {}-{}: {why}", link.0, link.1)]
     Link {

@@ -21,7 +21,7 @@
 //! * [`collective`]: what each collective means. * [`algorithm`]: the algorithms and their registry.
 //! * [`schedule`]: from the transfers of nodes to the operations of ranks, for any number of ranks; checker and cost.
 //! * [`select`]: which algorithm a call gets, and why. * [`executor`]: what carries schedules out.
-//! * [`comm`]: the public API, [`Hypercube`]. * [`render`]: pictures.
+//! * [`comm`]: the public API, [`Hypercube`]. * [`histogram`]: values into bins. * [`render`]: pictures.
 //!
 //! # Over MPI
 //! ```no_run
@@ -86,6 +86,7 @@ pub mod comm;
 pub mod error;
 pub mod executor;
 pub mod explain;
+pub mod histogram;
 pub mod operation;
 pub mod render;
 pub mod schedule;

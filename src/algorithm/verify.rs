@@ -81,7 +81,10 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
         compare("elements moved", moved, formula.moved);
     }
     if (algorithm.exact)(&shape) {
-        compare("rounds", report.cost.rounds as f64, formula.rounds as f64);
+        // Without rounds to wait for, the formula counts the start-ups that follow one another instead.
+        if !algorithm.flows {
+            compare("rounds", report.cost.rounds as f64, formula.rounds as f64);
+        }
         // The papers charge every packet in full; the last one may be shorter.
         if call.count.is_multiple_of(shape.packet()) {
             compare("largest load of a link", report.cost.max_link_load as f64, formula.load);
@@ -93,7 +96,7 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
                 compare("elements", report.cost.longest_sum() as f64, formula.elements);
             }
         }
-    } else if report.cost.rounds > formula.rounds {
+    } else if report.cost.rounds > formula.rounds && !algorithm.flows {
         compare("rounds at most", report.cost.rounds as f64, formula.rounds as f64);
     }
     report
@@ -166,7 +169,8 @@ mod tests {
                 for symmetrized in [false, true] {
                     let mut call = Call::new(algorithm.collective, 1 << n, 960);
                     call.permutation = Some((0..1 << n).rev().collect());
-                    let ports = if symmetrized { PortModel::AllPorts } else { PortModel::OnePort };
+                    let one_port = !symmetrized && algorithm.ports.contains(&PortModel::OnePort);
+                    let ports = if one_port { PortModel::OnePort } else { PortModel::AllPorts };
                     let parameters = Parameters { symmetrized, ..Parameters::new(ports) };
                     if algorithm.accepts(&call, &parameters).is_err() {
                         continue;
