@@ -229,3 +229,26 @@ fn units_are_what_the_binomials_divide() {
         }
     }
 }
+
+/// Packets of B have B elements at most; the rounding of a spread group may add a few, fewer than one a dimension more.
+#[test]
+fn packets_are_as_short_as_asked_for() {
+    for algorithm in ALGORITHMS.iter().filter(|a| a.collective.has_peer() && !a.packets.is_empty()) {
+        for (n, d) in [(1, 1), (2, 1), (3, 3), (5, 2), (5, 4), (6, 5), (6, 6), (8, 7)] {
+            for (count, packet) in [(1, 1), (2, 1), (57, 1), (1000, 7), (1000, 64), (1000, 999), (1000, 5000)] {
+                let call = call(algorithm.collective, n, count, 1, 1 ^ ((1 << d) - 1));
+                let parameters = all_ports(Some(packet));
+                if algorithm.accepts(&call, &parameters).is_err() {
+                    continue;
+                }
+                let slack = if algorithm.flows { d as usize } else { 0 };
+                for schedule in schedules(algorithm, &call, &parameters) {
+                    for operation in schedule.operations() {
+                        let len = schedule.len(operation);
+                        assert!(len <= packet + slack, "{algorithm:?} n = {n} d = {d} {count} {packet}: {len}");
+                    }
+                }
+            }
+        }
+    }
+}

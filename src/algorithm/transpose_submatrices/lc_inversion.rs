@@ -244,6 +244,8 @@ mod tests {
                 let report = verify(&ALGORITHM, &call, &parameters);
                 assert_eq!(report.violations, [], "c = {c} {count} {packet:?}");
                 assert!(report.cost.rounds <= sends(2 * c, count, &parameters) + c as usize);
+                let longest = report.cost.longest.iter().max().unwrap_or(&0);
+                assert!(packet.is_none_or(|packet| *longest <= packet), "c = {c} {count} {packet:?}: {longest}");
             }
         }
     }
