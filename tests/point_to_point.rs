@@ -117,7 +117,7 @@ fn prove(call: &Call, seed: u64, unit: usize) {
         .map(|rank| {
             let mut own = messages(rank);
             if let Some(avoid) = &call.avoid {
-                own = avoid.detour(own, rank, (false, seed % 2 == 0), &messages);
+                own = avoid.detour(own, rank, (false, seed.is_multiple_of(2)), &messages);
             }
             place(call, rank, &own)
         })
