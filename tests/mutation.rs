@@ -81,6 +81,7 @@ fn name(violation: &Violation) -> &'static str {
         Violation::Unmatched { .. } => "Unmatched",
         Violation::Length { .. } => "Length",
         Violation::NotAnEdge { .. } => "NotAnEdge",
+        Violation::Avoided { .. } => "Avoided",
         Violation::Round { .. } => "Round",
         Violation::Ports { .. } => "Ports",
         Violation::Deadlock(..) => "Deadlock",

@@ -17,9 +17,18 @@ mod permute;
 mod reduce;
 mod reduce_scatter;
 mod scatter;
+mod send;
+mod transpose_rows;
+mod transpose_submatrices;
 
 mod direct;
 mod exchange;
+#[cfg(test)]
+mod optimal_times;
+#[cfg(test)]
+mod sbnt_tables;
+mod spread;
+mod translated;
 mod tree_scatter;
 
 use crate::address::dimension_for;
