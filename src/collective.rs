@@ -7,6 +7,7 @@
 //! ([`Call::last`]).
 
 use crate::address::dimension_for;
+use crate::error::Error;
 use crate::schedule::Avoided;
 use std::fmt;
 use std::ops::Range;
@@ -431,6 +432,27 @@ impl Call {
             }
         }
     }
+}
+
+/// Checks that `permutation` is one of the ranks from 0 to `size` - 1.
+///
+/// # Errors
+/// [`Error::Permutation`], with what is wrong.
+pub fn check_permutation(permutation: &[usize], size: usize) -> Result<(), Error> {
+    if permutation.len() != size {
+        return Err(Error::Permutation { why: format!("{} targets for {size} ranks", permutation.len()) });
+    }
+    let mut sources = vec![None; size];
+    for (rank, &target) in permutation.iter().enumerate() {
+        match sources.get_mut(target) {
+            None => return Err(Error::Permutation { why: format!("rank {rank} sends to {target}, which is no rank") }),
+            Some(Some(other)) => {
+                return Err(Error::Permutation { why: format!("ranks {other} and {rank} both send to {target}") })
+            }
+            Some(source) => *source = Some(rank),
+        }
+    }
+    Ok(())
 }
 
 /// Part `index` of `parts` parts of an interval, as even as possible (lengths differ by one at most).

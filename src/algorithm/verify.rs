@@ -89,7 +89,7 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
         if call.count.is_multiple_of(shape.packet()) {
             compare("largest load of a link", report.cost.max_link_load as f64, formula.load);
             if algorithm.flows {
-                let machine = Machine { tau: 1.0, t_c: 1.0, ports: parameters.ports, max_packet: None };
+                let machine = Machine::new(1.0, 1.0, parameters.ports);
                 let time = simulate(&schedules, &machine).map_or(f64::INFINITY, |timeline| timeline.time);
                 compare("time for tau = t_c = 1", time, formula.time(1.0, 1.0));
             } else {
@@ -175,7 +175,7 @@ mod tests {
                     if algorithm.accepts(&call, &parameters).is_err() {
                         continue;
                     }
-                    let machine = Machine { tau: 1.0, t_c: 0.0, ports: PortModel::AllPorts, max_packet: None };
+                    let machine = Machine::new(1.0, 0.0, PortModel::AllPorts);
                     let chain = simulate(&schedules(algorithm, &call, &parameters), &machine).unwrap().time;
                     let hops = (algorithm.formula)(&Shape::new(&call, &parameters)).hops;
                     assert_eq!(chain, hops as f64, "{algorithm:?} n = {n} {parameters:?}");

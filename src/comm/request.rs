@@ -3,7 +3,7 @@
 use super::Hypercube;
 use crate::algorithm::{Order, PortModel};
 use crate::buffer::{Buffer, BufferMut};
-use crate::collective::Call;
+use crate::collective::{check_permutation, Call};
 use crate::error::{Error, Result};
 use crate::executor::Combine;
 use crate::operation::Reduction;
@@ -350,7 +350,7 @@ impl Permute<'_> {
         R: BufferMut<Element = S::Element> + ?Sized,
     {
         let (send, receive) = (send.elements(), receive.elements_mut());
-        is_permutation(self.0.call.permutation.as_deref().unwrap_or_default(), self.0.call.size)?;
+        check_permutation(self.0.call.permutation.as_deref().unwrap_or_default(), self.0.call.size)?;
         length("receive", receive.len(), send.len(), "as long as send")?;
         let count = send.len();
         self.0.go(count, size_of::<S::Element>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
@@ -406,26 +406,9 @@ impl Given<'_> {
             return Err(Error::Operation { operation: format!("none given for {}", call.collective), element });
         }
         if call.collective.permutes() {
-            is_permutation(call.permutation.as_deref().unwrap_or_default(), call.size)?;
+            check_permutation(call.permutation.as_deref().unwrap_or_default(), call.size)?;
         }
         let count = call.count;
         self.0.checked(count, send, receive)
     }
-}
-
-fn is_permutation(permutation: &[usize], size: usize) -> Result<()> {
-    if permutation.len() != size {
-        return Err(Error::Permutation { why: format!("{} targets for {size} ranks", permutation.len()) });
-    }
-    let mut sources = vec![None; size];
-    for (rank, &target) in permutation.iter().enumerate() {
-        match sources.get_mut(target) {
-            None => return Err(Error::Permutation { why: format!("rank {rank} sends to {target}, which is no rank") }),
-            Some(Some(other)) => {
-                return Err(Error::Permutation { why: format!("ranks {other} and {rank} both send to {target}") })
-            }
-            Some(source) => *source = Some(rank),
-        }
-    }
-    Ok(())
 }

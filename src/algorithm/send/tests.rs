@@ -20,7 +20,7 @@ fn all_ports(packet: Option<usize>) -> Parameters {
 
 /// The simulated time on all ports, without barriers between rounds.
 fn simulated(algorithm: &Algorithm, call: &Call, parameters: &Parameters, tau: f64, t_c: f64) -> f64 {
-    let machine = Machine { tau, t_c, ports: PortModel::AllPorts, max_packet: None };
+    let machine = Machine::new(tau, t_c, PortModel::AllPorts);
     simulate(&schedules(algorithm, call, parameters), &machine).unwrap().time
 }
 

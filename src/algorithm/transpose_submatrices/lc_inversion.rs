@@ -225,7 +225,7 @@ mod tests {
                 assert_eq!(verify(&ALGORITHM, &call, &parameters).violations, [], "c = {c} Q = {q}");
             }
             let (m, t_c, tau) = (count as f64, 1.0, 24.0 / q as f64);
-            let machine = Machine { tau, t_c, ports: PortModel::AllPorts, max_packet: None };
+            let machine = Machine::new(tau, t_c, PortModel::AllPorts);
             let time = simulate(&schedules(&ALGORITHM, &call, &parameters), &machine).unwrap().time;
             let best = m * t_c / 2.0 + 2.0 * (m * t_c * tau / 2.0).sqrt() + tau;
             assert!((time - best).abs() < 1e-6 * best, "c = {c} Q = {q}: {time} for {best}");
