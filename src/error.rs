@@ -77,6 +77,14 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// Matrices or a grid of ranks that the call cannot be made for.
+    #[error("{argument}: {why}")]
+    Shape {
+        /// Which argument.
+        argument: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A message of another length than the schedule of this rank says.
     #[error("count: rank {peer} sent a message of {got} bytes where {expected} were expected; the ranks passed different counts, elements, roots, algorithms or packets")]
     CountsDiffer {

@@ -30,6 +30,8 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::all_reduce::direct::ALGORITHM,
     super::permute::permuted_send::ALGORITHM,
     super::permute::direct::ALGORITHM,
+    super::matrix_multiply::block::ALGORITHM,
+    super::matrix_multiply::dns::ALGORITHM,
     super::barrier::dissemination::ALGORITHM,
 ];
 

@@ -10,7 +10,7 @@
 //! once sends everything once, and no contribution is counted twice.
 
 use super::problem::Problem;
-use super::route::Route;
+use super::route::{Multiplication, Route};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -35,6 +35,7 @@ pub struct Messages {
     rounds: usize,
     list: Vec<Message>,
     pieces: Vec<Range<usize>>,
+    multiplications: Vec<Multiplication>,
 }
 
 impl Messages {
@@ -46,6 +47,11 @@ impl Messages {
     /// The intervals of a message.
     pub fn pieces(&self, message: &Message) -> &[Range<usize>] {
         &self.pieces[message.pieces.clone()]
+    }
+
+    /// The products that the rank computes, by round.
+    pub fn multiplications(&self) -> &[Multiplication] {
+        &self.multiplications
     }
 
     /// The messages of the opposite collective: in the opposite order and direction, what was copied now `combines`
@@ -71,6 +77,8 @@ impl Messages {
             pieces: m.pieces.start + shift..m.pieces.end + shift,
             ..m
         }));
+        let later = |m: Multiplication| Multiplication { round: m.round + self.rounds, ..m };
+        self.multiplications.extend(other.multiplications.into_iter().map(later));
         self.rounds += other.rounds;
         self
     }
@@ -82,11 +90,12 @@ pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut
     let own = hosting.node(rank);
     let mut deliveries = Deliveries { problem, write, known: HashMap::new() };
     let mut parts: Vec<(usize, bool, usize, Range<usize>)> = Vec::new();
-    let mut rounds = 0;
+    let (mut rounds, mut multiplications) = (0, Vec::new());
     for node in std::iter::once(own).chain(hosting.twin(own)) {
         let mut route = Route::new();
         write(problem, node, &mut route);
         rounds = rounds.max(route.rounds());
+        multiplications.extend_from_slice(route.multiplications());
         for transfer in route.transfers() {
             let peer = hosting.host(transfer.peer);
             if peer == rank {
@@ -108,7 +117,9 @@ pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut
     }
     parts.sort_unstable_by_key(|(round, receives, peer, piece)| (*round, *receives, *peer, piece.start));
 
-    let mut messages = Messages { rank, rounds, ..Messages::default() };
+    multiplications.sort_by_key(|m: &Multiplication| m.round);
+
+    let mut messages = Messages { rank, rounds, multiplications, ..Messages::default() };
     for (round, receives, peer, piece) in parts {
         let same = |m: &Message| (m.round, m.sends, m.peer) == (round, !receives, peer);
         if !messages.list.last().is_some_and(same) {
