@@ -523,7 +523,8 @@ mod tests {
         }
     }
 
-    /// Together the ranks start with every position and end with every position.
+    /// Together the ranks start with every position and end with every position; of a product they start with the factors and
+    /// end with the result.
     #[test]
     fn nothing_is_left_out() {
         for size in 1..6 {
@@ -533,6 +534,10 @@ mod tests {
                 for rank in 0..size {
                     call.initial(rank).into_iter().flat_map(|p| p.space).for_each(|at| before[at] = true);
                     call.last(rank).into_iter().flat_map(|p| p.space).for_each(|at| after[at] = true);
+                }
+                if call.collective == Collective::MatrixMultiply {
+                    assert!(before.iter().zip(&after).all(|(before, after)| before != after), "{call:?}");
+                    continue;
                 }
                 assert!(before.iter().all(|x| *x) && after.iter().all(|x| *x), "{call:?}");
             }

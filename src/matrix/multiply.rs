@@ -26,8 +26,8 @@ impl Hypercube {
     ///
     /// Rank k N2 + l of a grid of N1 x N2 ranks holds the block in row k and column l of each matrix, whose sides are cut into N1
     /// and N2 parts as evenly as possible: what [`MatrixMultiply::a`], [`MatrixMultiply::b`] and [`MatrixMultiply::c`] say. The
-    /// grid is the one on which the fewest elements follow one another, all ports working at once, unless
-    /// [`MatrixMultiply::grid`] sets another.
+    /// grid is the one on which the fewest elements move (a square one for square matrices), unless [`MatrixMultiply::grid`] sets
+    /// another.
     ///
     /// ```
     /// hypercoll::threads::run(8, |cube| {
@@ -45,24 +45,20 @@ impl Hypercube {
     }
 }
 
-/// The product on the grid that takes the least time in transfers; of several the one that is nearest to a square.
+/// The product on the grid on which the fewest elements move, one dimension at a time; of several the one nearest to a square.
 fn usual_grid(product: MatrixProduct) -> MatrixProduct {
     let size = product.grid_rows * product.grid_columns;
-    let Some(block) = registry::of(Collective::MatrixMultiply).find(|a| a.ports == [PortModel::AllPorts]) else {
-        return product;
-    };
     if !size.is_power_of_two() || product.checked_space().is_none() {
         return product;
     }
-    let elements = |product: &MatrixProduct| {
-        (block.formula)(&Shape::new(&call(*product), &Parameters::new(PortModel::AllPorts))).elements
-    };
+    let Ok(dns) = registry::find(Collective::MatrixMultiply, "dns") else { return product };
+    let moved = |product| (dns.formula)(&Shape::new(&call(product), &Parameters::new(PortModel::OnePort))).moved;
     let mut best = product;
     // From the most square grid to the longest ones.
     for n1 in (0..product.grid_rows.ilog2()).rev() {
         for (grid_rows, grid_columns) in [(1 << n1, size >> n1), (size >> n1, 1 << n1)] {
             let other = MatrixProduct { grid_rows, grid_columns, ..product };
-            if elements(&other) < elements(&best) {
+            if moved(other) < moved(best) {
                 best = other;
             }
         }

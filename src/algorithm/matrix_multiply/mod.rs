@@ -72,14 +72,14 @@ impl Sides {
 
 /// Elements moved in the alignment, exactly: every block crosses as many links as its row or column has high-order ones.
 fn moved_by_alignment(product: &MatrixProduct) -> f64 {
-    let crossed = |parts: usize, other: usize, part: &dyn Fn(usize) -> Range<usize>| -> usize {
+    let crossed = |parts: usize, other: usize, part: &dyn Fn(usize) -> Range<usize>| -> f64 {
         let lacking = parts.ilog2().saturating_sub(other.ilog2());
-        (0..parts).map(|at| (at >> lacking).count_ones() as usize * part(at).len()).sum()
+        (0..parts).map(|at| f64::from((at >> lacking).count_ones()) * part(at).len() as f64).sum()
     };
     let (n1, n2) = (product.grid_rows, product.grid_columns);
     let a = crossed(n1, n2, &|k| product.row_part(k));
     let b = crossed(n2, n1, &|l| product.column_part(l));
-    ((a + b) * product.inner) as f64
+    (a + b) * product.inner as f64
 }
 
 /// One of the operands, as one node sees it.
