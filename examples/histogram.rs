@@ -1,7 +1,7 @@
 //! A histogram of data that is spread over the ranks.
 //!
-//! Every rank bins its own samples; one reduce-scatter adds the counts of all ranks and leaves each rank with the totals of
-//! its own bins. (Stout and Wagar call this collective the histogram.)
+//! Every rank sorts its own samples into bins; one reduce-scatter adds the counts of all ranks and leaves each rank with the
+//! totals of its own bins. (Stout and Wagar call this collective the histogram.)
 //!
 //! ```text
 //! cargo run --release --example histogram -- --threads 6
@@ -10,10 +10,10 @@
 
 mod common;
 
-use hypercoll::SystemOperation;
+use hypercoll::histogram::Bins;
 
 const SAMPLES: usize = 20_000; // per rank
-const BINS: usize = 16; // per rank
+const BINS: usize = 100; // on any number of ranks
 
 /// Sample `index` of a rank: the mean of two uniform numbers, in [0, 1).
 fn sample(rank: usize, index: usize) -> f64 {
@@ -30,44 +30,35 @@ fn sample(rank: usize, index: usize) -> f64 {
 fn main() {
     common::run(|cube| {
         let (rank, size) = (cube.rank(), cube.size());
-        let bins = BINS * size;
-        let bin = |x: f64| (x * bins as f64) as usize;
+        let samples: Vec<f64> = (0..SAMPLES).map(|index| sample(rank, index)).collect();
+        let bins = Bins::uniform(0.0, 1.0, BINS).expect("bins");
 
-        // Each rank counts what it holds, over all bins.
-        let mut counts = vec![0u64; bins];
-        (0..SAMPLES).for_each(|index| counts[bin(sample(rank, index))] += 1);
-
-        // Block i of the sums goes to rank i.
-        let mut totals = vec![0u64; BINS];
-        cube.reduce_scatter_block_into(&counts, &mut totals, SystemOperation::sum()).expect("reduce-scatter");
+        // Each rank gets the totals of its share of the bins.
+        let own = cube.histogram(&samples, &bins).scattered().expect("histogram");
+        let reduce_scatter = cube.explain_last();
 
         // The samples can be made again anywhere, so each rank counts its own bins over all ranks' samples to compare.
-        let mut expected = vec![0u64; BINS];
+        let mut expected = vec![0u64; own.bins.len()];
         for other in 0..size {
-            for at in (0..SAMPLES).map(|index| bin(sample(other, index))) {
-                if at / BINS == rank {
-                    expected[at % BINS] += 1;
+            for at in (0..SAMPLES).map(|index| (sample(other, index) * BINS as f64) as usize) {
+                if own.bins.contains(&at) {
+                    expected[at - own.bins.start] += 1;
                 }
             }
         }
-        assert_eq!(totals, expected);
+        assert_eq!(own.counts, expected);
 
-        // And no sample is lost.
-        let mut all = 0u64;
-        cube.all_reduce_into(&totals.iter().sum::<u64>(), &mut all, SystemOperation::sum()).expect("all-reduce");
-        assert_eq!(all, (SAMPLES * size) as u64);
-
-        // Rank 0 gathers the totals and draws them.
-        if rank > 0 {
-            return cube.process_at_rank(0).gather_into(&totals).expect("gather");
+        // The same, all on rank 0, which draws it.
+        let Some(all) = cube.histogram(&samples, &bins).on_root(0).expect("histogram") else { return };
+        assert_eq!(all.counts[own.bins], own.counts);
+        let total: u64 = all.counts.iter().sum();
+        assert_eq!(total, (SAMPLES * size) as u64, "no sample is lost");
+        let rows: Vec<u64> = all.counts.chunks(5).map(|row| row.iter().sum()).collect();
+        let most = rows.iter().copied().max().unwrap_or(1).max(1);
+        for (edge, count) in bins.edges().iter().step_by(5).zip(rows) {
+            println!("{edge:5.2} {count:8} {}", "#".repeat((50 * count / most) as usize));
         }
-        let mut histogram = vec![0u64; bins];
-        cube.process_at_rank(0).gather_into_root(&totals, &mut histogram).expect("gather");
-        let rows: Vec<u64> = histogram.chunks(bins / 16).map(|row| row.iter().sum()).collect();
-        let widest = rows.iter().copied().max().unwrap_or(1).max(1);
-        for (row, &count) in rows.iter().enumerate() {
-            println!("{:5.3} {:8} {}", row as f64 / 16.0, count, "#".repeat((50 * count / widest) as usize));
-        }
-        println!("{all} samples on {size} ranks, {bins} bins: all counted once");
+        println!("{total} samples on {size} ranks, {BINS} bins: all counted once");
+        println!("{reduce_scatter}");
     });
 }

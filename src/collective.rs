@@ -11,6 +11,7 @@ mod product;
 pub use product::MatrixProduct;
 
 use crate::address::dimension_for;
+use crate::schedule::Avoided;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -240,6 +241,8 @@ pub struct Call {
     pub layout: Option<Layout>,
     /// For a matrix product: its shape, where the matrices are not squares with sides of `count` elements on the usual grid.
     pub matrices: Option<MatrixProduct>,
+    /// Links, as pairs of ranks, that must carry nothing; see [`crate::schedule::Avoided`].
+    pub avoid: Option<Avoided>,
 }
 
 impl Call {
@@ -256,6 +259,7 @@ impl Call {
             permutation: None,
             layout: None,
             matrices: None,
+            avoid: None,
         };
         if collective.has_peer() {
             call.peer = size - 1;

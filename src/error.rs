@@ -85,6 +85,22 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// Bins of a histogram that cannot be.
+    #[error("{argument}: {why}")]
+    Bins {
+        /// Which argument.
+        argument: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A link that cannot be avoided.
+    #[error("avoid_links: {}-{}: {why}", link.0, link.1)]
+    Link {
+        /// The link, as two ranks.
+        link: (usize, usize),
+        /// Why not.
+        why: String,
+    },
     /// A message of another length than the schedule of this rank says.
     #[error("count: rank {peer} sent a message of {got} bytes where {expected} were expected; the ranks passed different counts, elements, roots, algorithms or packets")]
     CountsDiffer {

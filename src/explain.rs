@@ -26,6 +26,8 @@ pub struct Explanation {
     pub source: &'static str,
     /// Its parameters; the packet in elements.
     pub parameters: Parameters,
+    /// Links that carry nothing, each as (lower rank, higher rank).
+    pub avoided: Vec<(usize, usize)>,
     /// Why this algorithm with these parameters.
     pub why: String,
     /// Rounds in which the rank had something to do.
@@ -53,6 +55,7 @@ impl Explanation {
             algorithm: plan.choice.algorithm.name,
             source: plan.choice.algorithm.source,
             parameters: plan.choice.parameters,
+            avoided: plan.call.avoid.iter().flat_map(|avoid| avoid.links()).collect(),
             why: plan.choice.why.clone(),
             rounds: rounds.len(),
             messages: schedule.messages_sent(),
@@ -79,6 +82,10 @@ impl fmt::Display for Explanation {
         }
         if variant != Variant::default() {
             write!(f, ", variant {variant}")?;
+        }
+        if !self.avoided.is_empty() {
+            let links: Vec<String> = self.avoided.iter().map(|(a, b)| format!("{a}-{b}")).collect();
+            write!(f, ", avoiding {}", links.join(" "))?;
         }
         match packet {
             Some(packet) => write!(f, ", packets of {packet} elements")?,

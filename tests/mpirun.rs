@@ -91,6 +91,8 @@ fn examples() {
             ("histogram", "all counted once"),
             ("transpose", "transposed"),
             ("power_iteration", "eigenvalue"),
+            ("image_histogram", "equal to the serial histogram"),
+            ("faulty_link", "0-1"),
         ];
         for (name, word) in words {
             let output = mpirun(ranks, &example(name), &[], 60);
@@ -109,7 +111,7 @@ fn examples() {
 /// The same programs by hand: ranks are threads.
 #[test]
 fn examples_on_threads() {
-    for name in ["hello_hypercube", "histogram", "transpose", "power_iteration"] {
+    for name in ["hello_hypercube", "histogram", "transpose", "power_iteration", "image_histogram", "faulty_link"] {
         for ranks in [1, 2, 5, 8] {
             let mut command = Command::new(example(name));
             command.args(["--threads", &ranks.to_string()]).env_remove("RUST_LOG");

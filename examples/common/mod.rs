@@ -16,19 +16,25 @@ pub fn run(program: impl Fn(&Hypercube) + Sync) {
     threads::run(asked.unwrap_or(8), program);
 }
 
-/// N of `--threads N`.
+/// N of `--threads N`. What is no option is left to the example.
 fn threads_asked_for() -> Option<usize> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match &arguments[..] {
-        [] => return None,
-        [option, number] if option == "--threads" => {
-            if let Some(number) = number.parse().ok().filter(|&number| number > 0) {
-                return Some(number);
+    let mut threads = None;
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--threads" => {
+                let number = arguments.next().and_then(|number| number.parse().ok());
+                threads = Some(number.filter(|&number| number > 0).unwrap_or_else(|| usage()));
             }
+            option if option.starts_with('-') => usage(),
+            _ => {}
         }
-        _ => {}
     }
-    eprintln!("usage: [mpirun -n N] EXAMPLE [--threads N]");
+    threads
+}
+
+fn usage() -> ! {
+    eprintln!("usage: [mpirun -n N] EXAMPLE [ITS ARGUMENTS] [--threads N]");
     std::process::exit(2);
 }
 

@@ -18,9 +18,18 @@ mod permute;
 mod reduce;
 mod reduce_scatter;
 mod scatter;
+mod send;
+mod transpose_rows;
+mod transpose_submatrices;
 
 mod direct;
 mod exchange;
+#[cfg(test)]
+mod optimal_times;
+#[cfg(test)]
+mod sbnt_tables;
+mod spread;
+mod translated;
 mod tree_scatter;
 
 use crate::address::dimension_for;
@@ -321,11 +330,29 @@ impl Algorithm {
         if call.ordered && parameters.symmetrized {
             return unsuited("symmetrized", "combines in rank order only one dimension at a time".into());
         }
+        // What goes a way round comes after what arrives in its round straight, and the order would be lost.
+        let link = call.avoid.as_ref().and_then(|avoid| avoid.links().next());
+        if let (true, PortModel::AllPorts, Some((a, b))) = (call.ordered, parameters.ports, link) {
+            let why = format!("combines in rank order only one port at a time while the link {a}-{b} is avoided");
+            return unsuited("ports", why);
+        }
         (self.suits)(call, parameters).or_else(|(argument, why)| unsuited(argument, why))
     }
 
     /// The messages of `rank`.
     pub fn messages(&self, call: &Call, parameters: &Parameters, rank: usize) -> Messages {
+        let messages = self.straight(call, parameters, rank);
+        match &call.avoid {
+            None => messages,
+            Some(avoid) => {
+                let kind = (call.ordered, parameters.ports == PortModel::OneWay);
+                avoid.detour(messages, rank, kind, &|rank| self.straight(call, parameters, rank))
+            }
+        }
+    }
+
+    /// The messages of `rank` before any detour.
+    fn straight(&self, call: &Call, parameters: &Parameters, rank: usize) -> Messages {
         let problem = Problem::new(call);
         let run = |write: Write| {
             fold(&problem, rank, &|problem: &Problem, node: usize, route: &mut Route| {

@@ -1,9 +1,10 @@
 //! The pattern behind scatters along a tree: the root sends every node's block down the tree.
 //!
-//! Two orders (Ho and Johnsson 1986, section 4.2; 1988, section 5):
+//! Orders (Ho and Johnsson 1986, section 4.2; 1988, section 5):
 //! * [`by_subtree`]: all blocks of a subtree travel together, one child after the other, for nodes with one port.
 //! * [`by_level`]: the blocks of the farthest nodes first, through all ports at once. A node passes on what it gets in the
 //!   next round, so the root alone decides the time.
+//! * [`relayed`]: any order of packets at the root, each of which every node passes on after a fixed delay.
 
 use super::{Parameters, PortModel};
 use crate::schedule::{Problem, Route};
@@ -11,7 +12,7 @@ use crate::topology::Tree;
 use std::ops::Range;
 
 /// Cuts blocks into packets: blocks longer than a packet each by themselves, shorter ones packed together.
-fn packets(blocks: impl Iterator<Item = Range<usize>>, packet: Option<usize>) -> Vec<Vec<Range<usize>>> {
+pub fn packets(blocks: impl Iterator<Item = Range<usize>>, packet: Option<usize>) -> Vec<Vec<Range<usize>>> {
     let Some(packet) = packet else { return vec![blocks.collect()] };
     let mut cut: Vec<Vec<Range<usize>>> = Vec::new();
     let mut room = 0;
@@ -99,7 +100,7 @@ pub fn by_level(
         return;
     }
 
-    // What leaves the root for one of its children, by round; the farthest level first, ending in the last round.
+    // The farthest level first, ending in the last round.
     let departures = |top: usize| {
         let mut levels: Vec<Vec<Range<usize>>> = Vec::new();
         for (v, down) in tree.subtree(top) {
@@ -113,31 +114,82 @@ pub fn by_level(
     let rounds = tree.children(0).map(|child| departures(child).len()).max().unwrap_or(0);
     // Where ranks are missing a level may be empty, and the farthest blocks then arrive after the root's last packet.
     route.set_rounds(rounds + problem.n as usize);
-    let pass = |top: usize, subtree: usize, level: usize| {
-        let blocks = tree.subtree(subtree).map(|(v, _)| block(v));
+    let departures = |top: usize| {
+        let packets = departures(top);
+        let first = rounds - packets.len();
+        packets.into_iter().enumerate().map(|(index, packet)| (first + index, packet)).collect()
+    };
+    relayed(problem, tree, node, route, root_child, departures, |c| tree.level(c) as usize - 1);
+}
+
+/// A packet that leaves the root for one of its children: the round, and what it holds.
+pub type Departure = (usize, Vec<Range<usize>>);
+
+/// Packets as they leave the root, of which every node passes on what is for others. `root_child(c)` is the root of the
+/// subtree of c, `departures(top)` what leaves the root for its child `top`, and a packet, or what is left of it, enters
+/// node c `delay(c)` rounds after it has left the root.
+pub fn relayed(
+    problem: &Problem,
+    tree: &impl Tree,
+    node: usize,
+    route: &mut Route,
+    root_child: impl Fn(usize) -> usize,
+    departures: impl Fn(usize) -> Vec<Departure>,
+    delay: impl Fn(usize) -> usize,
+) {
+    let root = problem.root;
+    let c = node ^ root;
+    let pass = |packets: &[Departure], c: usize, route: &mut Route, sends: bool, peer: usize| {
+        let blocks = tree.subtree(c).map(|(v, _)| problem.block(v ^ root));
         let mut mine: Vec<Range<usize>> = blocks.filter(|b| !b.is_empty()).collect();
         mine.sort_unstable_by_key(|b| b.start);
-        let within = move |piece: &Range<usize>| {
+        let within = |piece: &&Range<usize>| {
             let after = mine.partition_point(|b| b.end <= piece.start);
             mine.get(after).is_some_and(|b| b.start <= piece.start && piece.end <= b.end)
         };
-        let departures = departures(top);
-        let first = rounds - departures.len();
-        departures.into_iter().enumerate().map(move |(index, pieces)| {
-            (first + index + level - 1, pieces.into_iter().filter(|p| within(p)).collect::<Vec<_>>())
-        })
+        for (round, pieces) in packets {
+            let pieces = pieces.iter().filter(within).cloned();
+            if sends {
+                route.send(round + delay(c), peer, pieces);
+            } else {
+                route.receive(round + delay(c), peer, pieces);
+            }
+        }
     };
-    let level = tree.level(c) as usize;
-    if let Some(parent) = tree.parent(c) {
-        for (round, pieces) in pass(root_child(c), c, level) {
-            route.receive(round, parent ^ root, pieces);
+    let Some(parent) = tree.parent(c) else {
+        for child in tree.children(c) {
+            pass(&departures(child), child, route, true, child ^ root);
         }
-    }
+        return;
+    };
+    let packets = departures(root_child(c));
+    pass(&packets, c, route, false, parent ^ root);
     for child in tree.children(c) {
-        for (round, pieces) in pass(root_child(child), child, level + 1) {
-            route.send(round, child ^ root, pieces);
-        }
+        pass(&packets, child, route, true, child ^ root);
     }
+}
+
+/// The nodes of the subtree of `top` in the order of sending: in postorder, or the farthest first.
+pub fn subtree_order(tree: &impl Tree, top: usize, postorder: bool) -> Vec<usize> {
+    let mut nodes: Vec<(usize, u32)> = tree.subtree(top).collect();
+    // Backwards, a depth-first walk comes to every node after all nodes below it.
+    nodes.reverse();
+    if !postorder {
+        nodes.sort_by_key(|&(_, level)| std::cmp::Reverse(level));
+    }
+    nodes.into_iter().map(|(c, _)| c).collect()
+}
+
+/// The nodes of the subtree of `top`, each with its levels below `top` and the size of its own subtree, in one walk.
+pub fn subtree_sizes(tree: &impl Tree, top: usize) -> Vec<(usize, u32, usize)> {
+    let mut nodes: Vec<(usize, u32, usize)> = tree.subtree(top).map(|(c, level)| (c, level, 1)).collect();
+    let mut below = vec![0; tree.dimension() as usize + 2];
+    for (_, level, size) in nodes.iter_mut().rev() {
+        let level = *level as usize;
+        *size += std::mem::take(&mut below[level + 1]);
+        below[level] += *size;
+    }
+    nodes
 }
 
 /// Rounds and elements of [`by_level`] for blocks of `count` elements: `level_sizes` are the numbers of nodes by level
@@ -162,7 +214,20 @@ pub fn all_ports(parameters: &Parameters) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::packets;
+    use super::{packets, subtree_order, subtree_sizes};
+    use crate::topology::{sbt::Sbt, Tree};
+
+    #[test]
+    fn orders_and_sizes_of_a_subtree() {
+        let tree = Sbt::new(3);
+        assert_eq!(subtree_order(&tree, 0, true), [4, 6, 2, 5, 7, 3, 1, 0]);
+        assert_eq!(subtree_order(&tree, 0, false), [7, 6, 5, 3, 4, 2, 1, 0]);
+        for top in 0..8 {
+            let sizes = subtree_sizes(&tree, top);
+            assert!(sizes.iter().all(|&(c, _, size)| size == tree.subtree_size(c)));
+            assert!(sizes.iter().map(|&(c, level, _)| (c, level)).eq(tree.subtree(top)));
+        }
+    }
 
     /// Packets as (start, end) pairs.
     fn cut(packet: Option<usize>) -> Vec<Vec<(usize, usize)>> {

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::executor::{Buffers, Compute, Execution, Transport, Workspace};
 use crate::explain::Explanation;
 use crate::operation::Reduction;
-use crate::schedule::Schedule;
+use crate::schedule::{Avoided, Schedule};
 use crate::select::{choose, Choice, Machine, Options};
 use request::Prepared;
 use std::cell::{Cell, RefCell};
@@ -53,6 +53,7 @@ pub struct Hypercube {
     machine: Machine,
     last: RefCell<Option<(Rc<Plan>, f64)>>,
     broken: Cell<bool>,
+    avoid: RefCell<Option<Avoided>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -97,6 +98,7 @@ impl Hypercube {
             machine,
             last: RefCell::default(),
             broken: Cell::new(false),
+            avoid: RefCell::default(),
         }
     }
 
@@ -129,6 +131,28 @@ impl Hypercube {
     /// that nothing leans on MPI's buffers.
     pub fn synchronous_sends(&self, on: bool) {
         self.transport.borrow_mut().synchronous_sends(on);
+    }
+
+    /// From now on no collective sends anything over these links, for instance because they are faulty: pairs of ranks that are
+    /// neighbours on the cube, in any order. All ranks call this with the same links; an empty list ends it.
+    ///
+    /// A broadcast by `msbt` drops the (at most two) trees that use a link and spreads its data over the others, a scatter by
+    /// `sbnt` takes another of its trees. What is left to send over such a link goes round it, in three hops. What ran is
+    /// reported by [`Hypercube::last`] as always.
+    ///
+    /// Ho & Johnsson 1988, sections 4 and 7.
+    ///
+    /// # Errors
+    /// [`Error::Link`] if two ranks are not neighbours, or no other links join them; the cube then stays as it was.
+    pub fn avoid_links(&self, links: &[(usize, usize)]) -> Result<()> {
+        let avoid = Avoided::new(self.size, links)?;
+        *self.avoid.borrow_mut() = (!links.is_empty()).then_some(avoid);
+        Ok(())
+    }
+
+    /// The links that collectives send nothing over, each as (lower rank, higher rank).
+    pub fn avoided_links(&self) -> Vec<(usize, usize)> {
+        self.avoid.borrow().iter().flat_map(Avoided::links).collect()
     }
 
     /// Waits until all ranks have called it.
@@ -248,7 +272,8 @@ impl Hypercube {
     }
 
     /// Any call that combines nothing, given as data.
-    pub fn collective(&self, call: Call) -> Given<'_> {
+    pub fn collective(&self, mut call: Call) -> Given<'_> {
+        call.avoid = call.avoid.or_else(|| self.avoid.borrow().clone());
         Given(Prepared { cube: self, call, options: Options::default() })
     }
 
@@ -310,7 +335,7 @@ impl Hypercube {
     }
 
     fn prepare(&self, collective: Collective, root: usize) -> Prepared<'_> {
-        let call = Call::new(collective, self.size, 0).with_root(root);
+        let call = Call { avoid: self.avoid.borrow().clone(), ..Call::new(collective, self.size, 0).with_root(root) };
         Prepared { cube: self, call, options: Options::default() }
     }
 

@@ -219,7 +219,8 @@ mod tests {
                             call.permutation = Some((0..1 << n).rev().collect());
                         }
                         let parameters = Parameters { packet, symmetrized, ..Parameters::new(ports) };
-                        if algorithm.accepts(&call, &parameters).is_err() {
+                        // A start-up as dear as this cannot hide behind other messages; see `verify` for what flows.
+                        if algorithm.flows || algorithm.accepts(&call, &parameters).is_err() {
                             continue;
                         }
                         let (tau, t_c) = (1000.0, 1.0);
@@ -228,8 +229,14 @@ mod tests {
                         let formula = (algorithm.formula)(&Shape::new(&call, &parameters)).time(tau, t_c);
                         let case = format!("{algorithm:?} n = {n} {parameters:?}: {time} for {formula}");
                         assert!(time <= formula * (1.0 + 1e-9), "{case}");
-                        // One port, a subtree of the SBnT need not wait for the longest message of the round before.
-                        if algorithm.source != "HJ88 SBnT" || ports == PortModel::AllPorts {
+                        let slack = match algorithm.source {
+                            // One port, a subtree need not wait for the longest message of the round before.
+                            "HJ88 SBnT" => ports != PortModel::AllPorts,
+                            // In the square no node needs the third step of a packet.
+                            "HJ86 TCBT" => ports == PortModel::OneWay && n == 2,
+                            _ => false,
+                        };
+                        if !slack {
                             assert!(time >= formula * (1.0 - 1e-9), "{case}");
                             equal += 1;
                         }

@@ -25,7 +25,12 @@ pub struct Message {
     pub sends: bool,
     /// Whether the receiver combines the data with its own (else it takes the place of none).
     pub combines: bool,
-    pieces: Range<usize>,
+    /// The rank at the other end, which decides the side of an operand: the peer, or beyond it where a message goes a way
+    /// round.
+    pub partner: usize,
+    /// Passes through this rank, which neither keeps nor combines it; both its messages carry the same number.
+    pub through: Option<usize>,
+    pub(super) pieces: Range<usize>,
 }
 
 /// All messages of a rank, by round, sends first.
@@ -39,6 +44,26 @@ pub struct Messages {
 }
 
 impl Messages {
+    /// No messages yet, and the same products, where every round has become `stride` rounds.
+    pub(super) fn stretched(&self, stride: usize) -> Messages {
+        let later = |m: &Multiplication| Multiplication { round: m.round * stride, ..m.clone() };
+        let multiplications = self.multiplications.iter().map(later).collect();
+        Messages { rank: self.rank, rounds: self.rounds * stride, multiplications, ..Messages::default() }
+    }
+
+    /// Adds a message with its intervals.
+    pub(super) fn push(&mut self, message: Message, pieces: &[Range<usize>]) {
+        let start = self.pieces.len();
+        self.pieces.extend_from_slice(pieces);
+        self.list.push(Message { pieces: start..self.pieces.len(), ..message });
+    }
+
+    /// The messages sorted by round, within a round sends first, else as they were.
+    pub(super) fn in_order(mut self) -> Messages {
+        self.list.sort_by_key(|message| (message.round, !message.sends));
+        self
+    }
+
     /// The messages, by round, within a round sends first, then by peer.
     pub fn list(&self) -> &[Message] {
         &self.list
@@ -124,7 +149,15 @@ pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut
         let same = |m: &Message| (m.round, m.sends, m.peer) == (round, !receives, peer);
         if !messages.list.last().is_some_and(same) {
             let start = messages.pieces.len();
-            messages.list.push(Message { round, peer, sends: !receives, combines: false, pieces: start..start });
+            messages.list.push(Message {
+                round,
+                peer,
+                sends: !receives,
+                combines: false,
+                partner: peer,
+                through: None,
+                pieces: start..start,
+            });
         }
         let (Some(message), false) = (messages.list.last_mut(), piece.is_empty()) else { continue };
         match messages.pieces[message.pieces.clone()].last_mut() {

@@ -18,6 +18,7 @@
 mod builder;
 mod check;
 mod cost;
+mod detour;
 mod fold;
 mod place;
 mod problem;
@@ -26,6 +27,7 @@ mod route;
 pub use builder::Builder;
 pub use check::{check, Report, Violation};
 pub use cost::{legal, Cost, PortModel};
+pub use detour::Avoided;
 pub use fold::{fold, Message, Messages};
 pub use place::place;
 pub use problem::{Hosting, Problem};

@@ -10,7 +10,7 @@
 use super::fold::{Message, Messages};
 use super::{BufferRange, Builder, Multiplication, Schedule, Side};
 use crate::collective::{Buffer, Call};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// The schedule of `rank` that carries out `messages`.
@@ -25,6 +25,7 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
         held: Held::default(),
         scratch: Scratch::default(),
         targets: Vec::new(),
+        passing: HashMap::new(),
     };
     for placement in call.initial(rank) {
         placer.held.insert(placement.space.start, placement.space.end, placement.buffer, placement.offset);
@@ -39,10 +40,11 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
         let products: Vec<_> = products.into_iter().map(|product| (product, placer.operands(product))).collect();
         for message in round {
             let last_use = last_uses.as_mut().and_then(Iterator::next);
-            match (message.sends, message.combines) {
-                (true, _) => placer.send(message, messages, last_use),
-                (false, false) => placer.receive(message, messages),
-                (false, true) => placer.receive_and_combine(message, messages),
+            match (message.through, message.sends, message.combines) {
+                (Some(id), ..) => placer.pass(id, message, messages),
+                (None, true, _) => placer.send(message, messages, last_use),
+                (None, false, false) => placer.receive(message, messages),
+                (None, false, true) => placer.receive_and_combine(message, messages),
             }
         }
         products.into_iter().for_each(|(product, operands)| placer.multiply(product, operands));
@@ -99,6 +101,8 @@ struct Placer<'c> {
     held: Held,
     scratch: Scratch,
     targets: Vec<Target>,
+    /// What passes through and has arrived, by its number.
+    passing: HashMap<usize, BufferRange>,
 }
 
 /// Where a run of a received message goes.
@@ -143,6 +147,26 @@ impl Placer<'_> {
             self.scratch.free(offset, part.len(), message.round);
         }
         self.builder.send(message.round, message.peer, &ranges);
+    }
+
+    /// Receives what passes through, or sends it on.
+    fn pass(&mut self, id: usize, message: &Message, messages: &Messages) {
+        if message.sends {
+            let range = self.passing.remove(&id);
+            self.builder.send(message.round, message.peer, range.as_slice());
+            if let Some(range) = range {
+                self.scratch.free(range.offset, range.len, message.round);
+            }
+            return;
+        }
+        let len = messages.pieces(message).iter().map(Range::len).sum();
+        if len == 0 {
+            self.builder.receive(message.round, message.peer, &[]);
+            return;
+        }
+        let range = BufferRange { buffer: Buffer::Scratch, offset: self.scratch.allocate(len, message.round), len };
+        self.builder.receive(message.round, message.peer, &[range]);
+        self.passing.insert(id, range);
     }
 
     fn receive(&mut self, message: &Message, messages: &Messages) {
@@ -205,12 +229,12 @@ impl Placer<'_> {
             match own {
                 None => self.held.insert(start, end, range.buffer, range.offset),
                 Some(own) if own.buffer == Buffer::Send => {
-                    let side = if self.rank < message.peer { Side::Left } else { Side::Right };
+                    let side = if self.rank < message.partner { Side::Left } else { Side::Right };
                     self.builder.combine(message.round, own, range, side);
                     self.held.insert(start, end, range.buffer, range.offset);
                 }
                 Some(own) => {
-                    let side = if message.peer < self.rank { Side::Left } else { Side::Right };
+                    let side = if message.partner < self.rank { Side::Left } else { Side::Right };
                     self.builder.combine(message.round, range, own, side);
                     self.scratch.free(range.offset, range.len, message.round);
                 }

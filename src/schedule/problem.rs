@@ -27,6 +27,11 @@ impl Hosting {
         Hosting { size, dimension: dimension_for(size), ordered }
     }
 
+    /// Dimension of the cube.
+    pub fn dimension(&self) -> u32 {
+        self.dimension
+    }
+
     fn half(&self) -> usize {
         (1 << self.dimension) >> 1
     }
@@ -115,6 +120,20 @@ impl<'c> Problem<'c> {
             (Some(from), Some(to)) => self.call.block(from * self.call.size + to),
             _ => 0..0,
         }
+    }
+
+    /// Whether a message between two nodes would go over a link that must carry nothing.
+    pub fn avoids(&self, from: usize, to: usize) -> bool {
+        self.call.avoid.as_ref().is_some_and(|avoid| avoid.contains(self.hosting.host(from), self.hosting.host(to)))
+    }
+
+    /// The cube edges that must carry nothing, each from both of its nodes.
+    pub fn avoided_edges(&self) -> Vec<(usize, usize)> {
+        let ends = self.call.avoid.iter().flat_map(|avoid| avoid.links()).flat_map(|(a, b)| [a, b]);
+        let own = ends.map(|rank| self.hosting.node(rank));
+        let nodes = own.flat_map(|node| std::iter::once(node).chain(self.hosting.twin(node)));
+        let edges = nodes.flat_map(|node| (0..self.n).map(move |port| (node, node ^ 1 << port)));
+        edges.filter(|&(from, to)| self.avoids(from, to)).collect()
     }
 
     /// The vector of the root (`false`) or of its peer (`true`) of a send or exchange.

@@ -8,11 +8,31 @@
 //! |---|---|---|
 //! | [`sbt`] | spanning binomial tree | Ho & Johnsson 1986, section 3.1 |
 //! | [`msbt`] | n edge-disjoint spanning trees (the ERSBTs of the MSBT graph) | Ho & Johnsson 1986, section 3.2 |
+//! | [`tcbt`] | two-rooted complete binary tree | Ho & Johnsson 1986, section 3.4 |
+//! | [`hamiltonian_path`] | Hamiltonian path along the Gray code | Ho & Johnsson 1986, section 3.4 |
 //! | [`sbnt`] | spanning balanced n-tree, four variants | Ho & Johnsson 1988, sections 3 and 4 |
+//! | [`balanced_tree`] | perfectly balanced shortest-path tree | Bertsekas et al. 1991, section 3 |
+//! | [`multinode`] | broadcast tree whose translated copies never meet | Bertsekas et al. 1991, section 2 |
+//! | [`necklace_order`] | no graph: the order of the nodes behind the two trees before | Bertsekas et al. 1991, section 2 |
+//! | [`sbg`] | spanning balanced graph: several parents for cyclic nodes (no [`Tree`]) | Ho & Johnsson 1988, section 3 |
+//! | [`swapped`] | a copy of a tree with two dimensions exchanged | Ho & Johnsson 1988, section 4 |
+//! | [`rotated`] | a tree with its dimensions rotated | Stout & Wagar 1990, section 2 |
+//! | [`wave`] | the n trees of the double wave | Stout & Wagar 1990, section 2 |
 
+pub mod balanced_tree;
+pub mod hamiltonian_path;
 pub mod msbt;
+pub mod multinode;
+pub mod necklace_order;
+pub mod rotated;
+pub mod sbg;
 pub mod sbnt;
+#[cfg(test)]
+mod sbnt_lemmas;
 pub mod sbt;
+pub mod swapped;
+pub mod tcbt;
+pub mod wave;
 
 use crate::address::{PortIter, Ports};
 

@@ -68,7 +68,7 @@ impl Variant {
         }
     }
 
-    fn minimises(self) -> bool {
+    pub(super) fn minimises(self) -> bool {
         matches!(self, Variant::MinRight | Variant::MinLeftReversed)
     }
 
@@ -76,7 +76,8 @@ impl Variant {
         matches!(self, Variant::MinLeftReversed | Variant::MaxRightReversed)
     }
 
-    fn rotates_left(self) -> bool {
+    /// Whether addresses are rotated left, so that subtree j hangs from port n-1-j.
+    pub(crate) fn rotates_left(self) -> bool {
         matches!(self, Variant::MaxLeft | Variant::MinLeftReversed)
     }
 }
@@ -140,6 +141,27 @@ impl Sbnt {
     /// the index, plus the number of places from the base of the subtree to the 1 that the parent lacks.
     pub fn label(&self, c: usize) -> Option<u32> {
         self.place(c).map(|place| place.index + place.steps)
+    }
+
+    /// The root of subtree `j`: the child of the root below which all nodes of index j are.
+    ///
+    /// For min-right and max-right-reversed it is across port j, for the other two across port n-1-j.
+    pub fn top(&self, j: u32) -> usize {
+        1 << if self.variant.rotates_left() { self.n - 1 - j } else { j }
+    }
+
+    /// The number of nodes of subtree `j` of the root, without walking it: one node of every necklace of more than j nodes.
+    ///
+    /// By theorem 1 the largest is subtree 0, and the subtrees from n/2 on are the smallest. Ho & Johnsson 1988, table 1.
+    pub fn subtree_nodes(&self, j: u32) -> usize {
+        // Of the 2^d addresses of d bits, those of a shorter period are repetitions of shorter ones.
+        let mut necklaces = vec![0; self.n as usize + 1];
+        for d in (1..=self.n as usize).filter(|&d| (self.n as usize).is_multiple_of(d)) {
+            let shorter: usize = (1..d).filter(|&e| d.is_multiple_of(e)).map(|e| e * necklaces[e]).sum();
+            necklaces[d] = ((1 << d) - shorter) / d;
+        }
+        // The root is a necklace of its own.
+        necklaces.iter().skip(j as usize + 1).sum::<usize>() - usize::from(j == 0 && self.n > 0)
     }
 
     /// The index of `c` and its distinguished address (of B(c) in the reversed variants).

@@ -3,3 +3,4 @@
 pub mod direct;
 pub mod histogram;
 pub mod sbt;
+pub mod tcbt;

@@ -2,3 +2,6 @@
 
 pub mod complete_exchange;
 pub mod pairwise_xor;
+pub mod sbg;
+pub mod sbnt;
+pub mod total_exchange;

@@ -8,7 +8,8 @@
 //! Reference: Ho and Johnsson 1986, sections 3.2 and 3.3.2 (ERSBT j, f(i, j)); the one-way step count is theirs, the split by
 //! direction the errata's.
 //!
-//! Requirements: none; with n < 2 it is the SBT.
+//! Requirements: none; with n < 2 it is the SBT. The (at most two) trees that use a link to be avoided get no packets, as long
+//! as a tree is left.
 //!
 //! Cost, n >= 2, P = ceil(M/B): one-way 2 P + n - 1, one-port P + n, all-ports ceil(P/n) + n rounds of tau + B t_c.
 //!
@@ -74,26 +75,40 @@ pub fn best_packet(shape: &Shape, tau: f64, t_c: f64) -> f64 {
     }
 }
 
+/// The trees that use no link that must carry nothing; all of them if each does.
+fn usable(problem: &Problem) -> Vec<Ersbt> {
+    let trees = || (0..problem.n).map(|j| Ersbt::new(problem.n, j));
+    let avoided = problem.avoided_edges();
+    let uses =
+        |tree: &Ersbt| avoided.iter().any(|&(from, to)| tree.parent(to ^ problem.root) == Some(from ^ problem.root));
+    let free: Vec<Ersbt> = trees().filter(|tree| !uses(tree)).collect();
+    if free.is_empty() {
+        trees().collect()
+    } else {
+        free
+    }
+}
+
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     let (n, root) = (problem.n as usize, problem.root);
     if n == 0 {
         return;
     }
-    let count = packets(problem.vector(), parameters).count();
+    let trees = usable(problem);
+    let packets_a_tree = packets(problem.vector(), parameters).count().div_ceil(trees.len());
     route.set_rounds(match parameters.ports {
-        PortModel::AllPorts => count.div_ceil(n) + n + 1,
-        PortModel::OnePort => count + 2 * n,
-        PortModel::OneWay => 2 * (count + 2 * n),
+        PortModel::AllPorts => packets_a_tree + n + 1,
+        PortModel::OnePort => (packets_a_tree + 2) * n,
+        PortModel::OneWay => 2 * (packets_a_tree + 2) * n,
     });
     let c = node ^ root;
-    for j in 0..n {
-        let tree = Ersbt::new(problem.n, j as u32);
-        let mine = || packets(problem.vector(), parameters).skip(j).step_by(n);
+    for (index, tree) in trees.iter().enumerate() {
+        let mine = || packets(problem.vector(), parameters).skip(index).step_by(trees.len());
         // The round in which packet q of this tree enters node c from its parent.
         let round = |c: usize, q: usize| {
-            let cycle = q / n * n + tree.label(c).map_or(0, |label| label as usize);
+            let cycle = q / trees.len() * n + tree.label(c).map_or(0, |label| label as usize);
             match parameters.ports {
-                PortModel::AllPorts => q / n + tree.level(c) as usize - 1,
+                PortModel::AllPorts => q / trees.len() + tree.level(c) as usize - 1,
                 PortModel::OnePort => cycle,
                 PortModel::OneWay => 2 * cycle + (tree.parent(c).unwrap_or(0) >> (cycle % n) & 1),
             }

@@ -35,7 +35,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn formula(shape: &Shape) -> Formula {
-    if shape.count == 0 || shape.n == 0 {
+    if shape.count == 0 || shape.distance == 0 {
         return Formula::default();
     }
     let elements = shape.count as f64;

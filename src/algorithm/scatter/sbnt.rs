@@ -1,49 +1,85 @@
-//! Scatter along the spanning balanced n-tree (SBnT; the BST of 1986).
+//! Scatter along the spanning balanced n-tree (SBnT; the BST of 1986), in its four variants.
 //!
 //! Algorithm: the subtrees of the root have about N/n nodes each, so with all ports the root is done n/2 times sooner than
-//! with the SBT. Blocks of the farthest nodes go first, level by level, through all ports at once. With one port each
-//! subtree's blocks travel together, in the cycles of Lemma 17.
+//! with the SBT. What the root sends when is the order:
+//! * reverse-breadth-first (all ports, usual): the blocks of the farthest nodes first, level by level, through all ports at once.
+//! * postorder: a node's block after all blocks below it; all ports through all at once, else the subtrees in turn.
+//! * subtrees (one-way, one-port, usual): each subtree's blocks together, in the cycles of Lemma 17.
+//! * cyclic (one-way, one-port; usual with packets): a packet to each subtree in turn, the farthest blocks first.
 //!
-//! Reference: Ho and Johnsson 1988, sections 3 and 5, Lemma 17; 1986, section 4.2.2. M elements a block, packets of B; subtree
-//! 0 is the largest.
+//! Reference: Ho and Johnsson 1988, sections 3, 4 (variants), 5, 6 (postorder), Lemma 17; 1986, sections 4.2.2 (cyclic) and 5.2
+//! (depth-first). M elements a block, packets of B; s_j the nodes of subtree j, s_0 the largest.
 //!
-//! Requirements: none.
+//! Requirements: none; packets in the orders in which they make sense (all but subtrees).
 //!
-//! Cost: all-ports M |subtree 0| t_c + n tau; with packets of B <= M, |subtree 0| ceil(M/B) rounds of tau + B t_c. One-way,
-//! one-port 2n - 2 rounds (n >= 2), each as long as its longest message.
+//! Cost, B <= M dividing M: all-ports s_0 M/B rounds of tau + B t_c, one-way and one-port (N - 1) M/B, in every order and
+//! variant. Without packets:
+//! * reverse-breadth-first: M s_0 t_c + n tau. The maximising variants lose Lemma 4 at level 1, so that for n >= 7 a node of
+//!   level 2 may be busier than the root in a round: there the larger of the two counts.
+//! * postorder, all ports: n rounds, each as long as the largest subtree that hangs from its level.
+//! * one-way, one-port: 2n - 2 rounds (n >= 2), each as long as its longest message.
 //!
-//! Memory: a relay holds the blocks of its subtree, each until it is sent on.
+//! Packets of B > M hold blocks of several nodes. All-ports, postorder: ceil(s_0 M/B) + n - 1 rounds at most. One-way,
+//! one-port: C = ceil(s_0 M/B) times n cycles, then at most n - 2 more (the tail: what the last subtree has still to pass
+//! on when the root is done); the paper counts (N-1)M/B root cycles and no tail.
+//!
+//! Memory: a relay holds the blocks of its subtree, each until it is sent on. With packets it walks its whole subtree of the
+//! root to learn where packets end.
 //!
 //! Correctness condition: no node has more blocks to pass on at any distance than its parent (Lemma 4), so that a node is
-//! done with a level when the next one arrives. One port: the edge into c is used in cycle index(c) + n - 1 - alpha_c; a
-//! node's labels differ and grow along the tree.
+//! done with a level when the next one arrives. One port, packets of whole subtrees or B > M: what leaves the root in cycle t
+//! for subtree j enters c in cycle t + n - 1 - alpha_c (Lemma 17), and the next packet follows n cycles later. B <= M: a
+//! packet is for one node and is passed on in the next cycle; two packets for one subtree follow each other at once only if
+//! the first one is for the subtree's root, so that one way suffices.
 //!
 //! Example, n = 3, root 0, all ports: round 0: block 7 to 1; round 1: 3 to 1, 6 to 2, 5 to 4, and 7 from 1 to 3; round 2: 1,
-//! 2, 4 to themselves, 3 from 1, 6 from 2, 5 from 4, 7 from 3.
+//! 2, 4 to themselves, 3 from 1, 6 from 2, 5 from 4, 7 from 3. Cyclic, B = M: the root sends 7; 5 6 3; 4 2 1.
 
-use crate::algorithm::tree_scatter::{all_ports, by_level, by_subtree, level_cost};
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
-use crate::collective::Collective;
-use crate::schedule::Problem;
-use crate::topology::{
-    sbnt::{Sbnt, Variant},
-    Tree,
+use crate::address::{mask, reverse_bits};
+use crate::algorithm::tree_scatter::{
+    all_ports, by_level, by_subtree, level_cost, packets, relayed, subtree_order, subtree_sizes,
 };
+use crate::algorithm::{Algorithm, Form, Formula, Order, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS};
+use crate::collective::{Call, Collective};
+use crate::schedule::Problem;
+use crate::topology::{sbnt::Sbnt, Tree};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Scatter,
     name: "sbnt",
     summary: "all ports: the root's links carry equal shares, n/2 times the rate of the SBT",
     source: "HJ88 SBnT",
-    section: "3, 5",
-    packets: &[PortModel::AllPorts],
-    cost:
-        "all-ports: M t_c times the nodes of the largest subtree + n tau; one-way, one-port: 2n - 2 rounds, about N (1 + O(log n / n)) M t_c",
+    section: "3, 4, 5",
+    packets: &PortModel::ALL,
+    orders: &[Order::ReverseBreadthFirst, Order::Subtrees, Order::Cyclic, Order::Postorder],
+    variants: true,
+    suits,
+    cost: "all-ports: M t_c times the nodes of the largest subtree + n tau; one-way, one-port: 2n - 2 rounds, about \
+           N (1 + O(log n / n)) M t_c; packets of B <= M: ceil(M/B) (tau + B t_c) times the nodes of the largest subtree \
+           (all-ports) or N - 1",
     formula,
-    exact: |shape| shape.parameters.packet.is_none_or(|b| shape.count % b == 0),
+    exact: |shape| packet(shape).is_none_or(|packet| shape.count % packet == 0),
     form: Form::Forward(write),
     ..DEFAULTS
 };
+
+fn suits(_: &Call, parameters: &Parameters) -> Result<(), Unsuited> {
+    let refuse = |order: Order, ports: &str| Err(("order", format!("sends its blocks in the order {order} {ports}")));
+    match parameters.order {
+        Some(order @ Order::ReverseBreadthFirst) if !all_ports(parameters) => refuse(order, "through all ports only"),
+        Some(order @ (Order::Subtrees | Order::Cyclic)) if all_ports(parameters) => refuse(order, "one port at a time"),
+        Some(Order::Subtrees) if parameters.packet.is_some() => {
+            Err(("packet", "takes no packet size where subtrees travel whole; the order cyclic does".into()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The packet size; none if it holds all that there is for a subtree.
+fn packet(shape: &Shape) -> Option<usize> {
+    let largest = if shape.n == 0 { 0 } else { Sbnt::new(shape.n, shape.parameters.variant).subtree_nodes(0) };
+    shape.parameters.packet.filter(|packet| *packet < largest * shape.count)
+}
 
 /// Rounds and elements of the scatter, and of the gather, which is the same backwards.
 pub fn formula(shape: &Shape) -> Formula {
@@ -51,48 +87,141 @@ pub fn formula(shape: &Shape) -> Formula {
     if n == 0 || count == 0 {
         return Formula::default();
     }
-    let tree = Sbnt::new(n, Variant::MinRight);
+    let tree = Sbnt::new(n, parameters.variant);
     // Down the longest path, 1, 11, 111, ..., every node receives its whole subtree's blocks; of a gather, the root all.
-    let path: usize = (1..=n).map(|level| tree.subtree_size((1 << level) - 1)).sum();
-    let path = path.max(shape.nodes() - 1) * count;
-    let common = Formula {
-        moved: (n as usize * shape.nodes() / 2 * count) as f64,
-        load: (tree.subtree_size(1) * count) as f64,
-        hops: n as usize,
-        path: path as f64,
-        ..Formula::default()
+    let deepest = |level| if parameters.variant.rotates_left() { reverse_bits(mask(level), n) } else { mask(level) };
+    let path: usize = (1..=n).map(|level| tree.subtree_size(deepest(level))).sum();
+    let (rounds, elements) = match all_ports(&parameters) {
+        true => through_all_ports(shape, &tree),
+        false => through_one_port(shape, &tree),
     };
-    if all_ports(&parameters) {
-        let mut sizes = vec![0; n as usize];
-        tree.subtree(1).for_each(|(_, level)| sizes[level as usize] += 1);
-        let (rounds, elements) = level_cost(sizes.into_iter(), count, parameters.packet);
-        return Formula { rounds, elements, ..common };
+    Formula {
+        rounds,
+        elements: elements as f64,
+        moved: (n as usize * shape.nodes() / 2 * count) as f64,
+        load: (tree.subtree_nodes(0) * count) as f64,
+        hops: n as usize,
+        path: (path.max(shape.nodes() - 1) * count) as f64,
     }
-    // Round by round the longest message, which is found where the labels of the definition put it.
-    let rounds = one_port_rounds(n);
-    let mut longest = vec![0; rounds];
-    for c in 1..shape.nodes() {
-        if let Some(label) = tree.label(c) {
-            let longest = &mut longest[label as usize];
-            *longest = tree.subtree_size(c).max(*longest);
-        }
-    }
-    Formula { rounds, elements: longest.iter().map(|size| (size * count) as f64).sum(), ..common }
 }
 
-fn one_port_rounds(n: u32) -> usize {
-    (2 * n as usize - 2).max(1)
+fn through_all_ports(shape: &Shape, tree: &Sbnt) -> (usize, usize) {
+    let (n, count, top) = (shape.n as usize, shape.count, tree.top(0));
+    let all = tree.subtree_nodes(0) * count;
+    if shape.parameters.order == Some(Order::Postorder) {
+        return match packet(shape) {
+            Some(packet) if packet <= count => (tree.subtree_nodes(0) * count.div_ceil(packet), all),
+            Some(packet) => (all.div_ceil(packet) + n - 1, all),
+            None => {
+                let mut longest = vec![0; n];
+                for (_, level, size) in subtree_sizes(tree, top) {
+                    longest[level as usize] = size.max(longest[level as usize]);
+                }
+                (n, longest.into_iter().sum::<usize>() * count)
+            }
+        };
+    }
+    let levels = |top: usize| {
+        let mut sizes = vec![0; n];
+        tree.subtree(top).for_each(|(_, level)| sizes[level as usize] += 1);
+        sizes
+    };
+    let own = levels(top);
+    if let Some(packet) = packet(shape) {
+        return (level_cost(own.into_iter(), count, Some(packet)).0, all);
+    }
+    // In the round in which the root sends a level, the nodes of level 1 send what is as far from their children.
+    let below: Vec<Vec<usize>> = tree.children(top).map(levels).collect();
+    let busiest = own.into_iter().enumerate().map(|(d, own)| below.iter().map(|sizes| sizes[d]).fold(own, usize::max));
+    (n, busiest.sum::<usize>() * count)
+}
+
+fn through_one_port(shape: &Shape, tree: &Sbnt) -> (usize, usize) {
+    let (n, count, others) = (shape.n, shape.count, shape.nodes() - 1);
+    // Cycles after the root's last one, at most.
+    let tail = (n as usize).saturating_sub(2);
+    match packet(shape) {
+        Some(packet) if packet <= count => (others * count.div_ceil(packet), others * count),
+        Some(packet) => {
+            let cycles = (tree.subtree_nodes(0) * count).div_ceil(packet);
+            (n as usize * cycles + tail, others * count + tail * packet)
+        }
+        None => {
+            // Round by round the longest message: subtree j is in round j + k with its edges k places from its base.
+            let mut longest = vec![0; n as usize + tail];
+            for j in 0..n {
+                for (c, _, size) in subtree_sizes(tree, tree.top(j)) {
+                    let longest = &mut longest[tree.label(c).map_or(0, |label| label as usize)];
+                    *longest = size.max(*longest);
+                }
+            }
+            (longest.len(), longest.into_iter().sum::<usize>() * count)
+        }
+    }
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
-    if problem.n == 0 {
+    let n = problem.n;
+    if n == 0 {
         return;
     }
-    let tree = Sbnt::new(problem.n, Variant::MinRight);
-    if all_ports(parameters) {
-        by_level(problem, parameters, &tree, node, route, |c| 1 << tree.index(c));
-        return;
+    let tree = Sbnt::new(n, parameters.variant);
+    let root_child = |c: usize| tree.top(tree.index(c));
+    let level = |c: usize| tree.level(c) as usize - 1;
+    let postorder = parameters.order == Some(Order::Postorder);
+    let order = |top: usize| subtree_order(&tree, top, postorder);
+    let block = |c: usize| problem.block(c ^ problem.root);
+    let count = problem.call.count;
+    // Packets for the largest subtree: those of each block, or of all blocks packed together.
+    let cycles = match parameters.packet {
+        None => 1,
+        Some(packet) if packet <= count => tree.subtree_nodes(0) * count.div_ceil(packet),
+        Some(packet) => (tree.subtree_nodes(0) * count).div_ceil(packet),
+    };
+    match (all_ports(parameters), parameters.packet) {
+        (true, None) if postorder => {
+            route.set_rounds(n as usize);
+            by_subtree(problem, parameters, &tree, node, route, level);
+        }
+        (true, Some(_)) if postorder => {
+            let departures = |top: usize| {
+                let blocks = order(top).into_iter().map(block);
+                packets(blocks, parameters.packet).into_iter().enumerate().collect()
+            };
+            route.set_rounds(cycles + n as usize);
+            relayed(problem, &tree, node, route, root_child, departures, level);
+        }
+        (true, _) => by_level(problem, parameters, &tree, node, route, root_child),
+        (false, Some(packet)) if packet <= count => {
+            // One pass over all nodes for each packet of a block. In a pass the subtrees end together, subtree 0 last, so
+            // that those with more nodes begin earlier.
+            let nodes = problem.nodes();
+            let sizes: Vec<usize> = (0..n).map(|j| tree.subtree_nodes(j)).collect();
+            let departures = |top: usize| {
+                let j = tree.index(top) as usize;
+                let mut departures = Vec::new();
+                for (place, c) in order(top).into_iter().rev().enumerate() {
+                    let later: usize = sizes.iter().map(|size| place.min(*size)).sum();
+                    for (pass, packet) in packets(std::iter::once(block(c)), parameters.packet).into_iter().enumerate()
+                    {
+                        departures.push(((pass + 1) * (nodes - 1) - 1 - later - j, packet));
+                    }
+                }
+                departures
+            };
+            route.set_rounds(count.div_ceil(packet) * (nodes - 1) + n as usize);
+            relayed(problem, &tree, node, route, root_child, departures, level);
+        }
+        (false, _) => {
+            let departures = |top: usize| {
+                let blocks = order(top).into_iter().map(block);
+                let packets = packets(blocks, parameters.packet).into_iter().enumerate();
+                packets.map(|(cycle, packet)| (cycle * n as usize, packet)).collect()
+            };
+            route.set_rounds((cycles + 1) * n as usize);
+            relayed(problem, &tree, node, route, root_child, departures, |c| {
+                tree.label(c).map_or(0, |label| label as usize)
+            });
+        }
     }
-    route.set_rounds(one_port_rounds(problem.n));
-    by_subtree(problem, parameters, &tree, node, route, |c| tree.label(c).map_or(0, |label| label as usize));
 }

@@ -2,7 +2,7 @@
 //!
 //! Statically: buffers are long enough and the send buffer is not written; every two operations that touch the same
 //! elements, one of them writing, are ordered by dependencies; every send has its receive, in order and of equal length;
-//! peers are neighbours on the cube; no message carries data that its sender gets in the same round.
+//! peers are neighbours on the cube; links to be avoided carry nothing; no message carries data that its sender gets in the same round.
 //!
 //! By symbolic execution under the rule of [`crate::schedule`], with no buffering at all (a send ends when its
 //! receive has started): no deadlock, and the postcondition of the collective. Values are (position of the space, who
@@ -43,6 +43,10 @@ pub fn check(call: &Call, schedules: &[Schedule], cube_edges: bool) -> Report {
     matching(schedules, &mut report.violations);
     if cube_edges {
         edges(call, schedules, &mut report.violations);
+    }
+    if let Some(avoid) = &call.avoid {
+        let over = channels(schedules).into_keys().filter(|&(from, to)| avoid.contains(from, to));
+        report.violations.extend(over.map(|(from, to)| Violation::Avoided { from, to }));
     }
     if report.violations.is_empty() {
         Execution::new(call, schedules).run(call, &mut report.violations);

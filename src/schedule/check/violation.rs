@@ -73,6 +73,14 @@ pub enum Violation {
         /// The receiver.
         to: usize,
     },
+    /// A message over a link that must carry nothing.
+    #[error("{from} to {to}: a message over a link that is to be avoided")]
+    Avoided {
+        /// The sender.
+        from: usize,
+        /// The receiver.
+        to: usize,
+    },
     /// A send waits for data that arrive in its own round or later, so the round numbers mean nothing.
     #[error("rank {rank}, operation {operation}: sent in round {round}, but waits for data of round {needs}")]
     Round {

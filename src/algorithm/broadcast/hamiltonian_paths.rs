@@ -1,0 +1,79 @@
+//! Broadcast along two opposite Hamiltonian paths.
+//!
+//! Algorithm: the Gray code is a cycle. Packets of even numbers go round it one way, those of odd numbers the other way; the two
+//! paths share no directed edge, and each carries half of the data.
+//!
+//! Reference: Ho and Johnsson 1986, section 3.4 ("two Hamiltonian paths with opposite directions sending distinct data"); the
+//! paper gives no formula. M elements, packets of B, P = ceil(M/B).
+//!
+//! Requirements: nodes that send and receive at once; for one way at a time the paths would have to wait for each other at
+//! every node, and one path is better. At least two packets, or the second path carries nothing.
+//!
+//! Cost, N >= 4: one-port P + N - 2, as of one path; all-ports ceil(P/2) + N - 2 rounds of tau + B t_c. For N = 2, where both
+//! paths are one edge, P rounds.
+//!
+//! Memory: none besides the vector.
+//!
+//! Correctness condition: packet k of a path enters a node at level l in round l - 1 + k with all ports. On one port it is
+//! round l - 1 + 2 k, and one more on the second path: a node at level l of the first path is at level N - l of the second, so
+//! that the rounds of the two differ in parity, as they do at the root.
+//!
+//! Example, n = 3, root 0, one port: packet 0 goes 0 1 3 2 6 7 5 4 from round 0 on, packet 1 0 4 5 7 6 2 3 1 from round 1 on.
+
+use super::hamiltonian_path;
+use super::pipeline::{all, down, Pipeline};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::schedule::Problem;
+use crate::topology::{
+    hamiltonian_path::{Course, HamiltonianPath},
+    Tree,
+};
+
+const PORTS: &[PortModel] = &[PortModel::OnePort, PortModel::AllPorts];
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    name: "hamiltonian_paths",
+    summary: "two opposite Hamiltonian paths: on all ports twice the rate of one",
+    packets: PORTS,
+    ports: PORTS,
+    cost: "one-port: (ceil(M/B) + N - 2) (tau + B t_c); all-ports: (ceil(M/(2 B)) + N - 2) (tau + B t_c)",
+    formula,
+    best_packet: |shape, tau, t_c| pipeline(shape.n).best_packet(shape, tau, t_c) / (at_once(shape) as f64).sqrt(),
+    form: Form::Forward(write),
+    ..hamiltonian_path::ALGORITHM
+};
+
+/// The packets of one path, or, on one port, of both in turn.
+fn pipeline(n: u32) -> Pipeline {
+    Pipeline { per_packet: 1, rest: (1 << n) - 2, height: (1 << n) - 1 }
+}
+
+/// How many packets the root sends in a round.
+fn at_once(shape: &Shape) -> usize {
+    1 + usize::from(shape.n > 1 && shape.parameters.ports == PortModel::AllPorts)
+}
+
+fn formula(shape: &Shape) -> Formula {
+    let common = pipeline(shape.n).formula(shape);
+    let (p, b) = (shape.packets(), shape.packet());
+    if shape.n < 2 || p == 0 {
+        return common;
+    }
+    let rounds = p.div_ceil(at_once(shape)) + shape.nodes() - 2;
+    // The last packet, which may be shorter, is the first path's if the number of packets is odd.
+    let load = if p % 2 == 1 { shape.count - p / 2 * b } else { p / 2 * b };
+    Formula { rounds, elements: (rounds * b) as f64, load: load as f64, ..common }
+}
+
+pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
+    let courses: &[Course] = if problem.n > 1 { &[Course::Forward, Course::Backward] } else { &[Course::Forward] };
+    let paths = courses.len();
+    route.set_rounds(pipeline(problem.n).rounds(all(problem, parameters).count()));
+    for (number, &course) in courses.iter().enumerate() {
+        let path = HamiltonianPath::new(problem.n, course);
+        // On one port the packets leave the root one after the other.
+        let turn = |q: usize| if parameters.ports == PortModel::AllPorts { q / paths } else { q };
+        let mine = || all(problem, parameters).skip(number).step_by(paths);
+        down(problem, &path, node, route, mine, |c, q| path.level(c) as usize - 1 + turn(q));
+    }
+}

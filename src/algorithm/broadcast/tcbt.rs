@@ -1,0 +1,69 @@
+//! Broadcast along the two-rooted complete binary tree (TCBT).
+//!
+//! Algorithm: packet after packet goes down the tree, in which no node has more than two children. With all ports a node sends
+//! to both at once; with one port to one after the other, the second while the next packet arrives; with one way at a time a
+//! packet takes a node three steps: a receive and two sends.
+//!
+//! Reference: Ho and Johnsson 1986, section 3.4, tables 1 to 3 (with erratum 10); Bhatt and Ipsen 1985; Deshpande and Jenevein
+//! 1986. M elements, packets of B, P = ceil(M/B).
+//!
+//! Requirements: none.
+//!
+//! Cost, n >= 2: one-way 3 P + 2 n - 5, one-port 2 (P + n - 2), all-ports P + n - 1 rounds of tau + B t_c; for n = 1, P rounds.
+//! For n = 2 no node has a receive and two sends, and one way at a time two steps a packet would do; the schedule keeps to the
+//! three of the formula.
+//!
+//! Memory: none besides the vector.
+//!
+//! Correctness condition: packet q enters node c in round label(c) + s q, s = 2 or 3. A node sends one and two rounds after it
+//! receives; so its sends differ modulo 2, and they and its receive differ modulo 3.
+//!
+//! Example, n = 3, root 0, one port, one packet: round 0: 0 to 4; round 1: 0 to 2, 4 to 5; round 2: 2 to 3, 5 to 7; round 3: 2 to
+//! 6, 5 to 1.
+
+use super::pipeline::{all, down, Pipeline};
+use super::ALL_PACKETS;
+use crate::algorithm::{Algorithm, Form, Parameters, PortModel, Route, DEFAULTS};
+use crate::collective::Collective;
+use crate::schedule::Problem;
+use crate::topology::{tcbt::Tcbt, Tree};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Broadcast,
+    name: "tcbt",
+    summary: "two children at most: on one port, packets follow one another at half the rate of a link",
+    source: "HJ86 TCBT",
+    section: "3.4",
+    packets: ALL_PACKETS,
+    cost: "one-way: (3 ceil(M/B) + 2n - 5) (tau + B t_c); one-port: 2 (ceil(M/B) + n - 2) (tau + B t_c); \
+           all-ports: (ceil(M/B) + n - 1) (tau + B t_c)",
+    formula: |shape| pipeline(shape.n, shape.parameters.ports).formula(shape),
+    best_packet: |shape, tau, t_c| pipeline(shape.n, shape.parameters.ports).best_packet(shape, tau, t_c),
+    form: Form::Forward(write),
+    ..DEFAULTS
+};
+
+/// The steps of the broadcast, and of the reduction, which is the same backwards.
+pub fn pipeline(n: u32, ports: PortModel) -> Pipeline {
+    let d = n as isize;
+    let (per_packet, rest) = match ports {
+        PortModel::OneWay if n > 1 => (3, 2 * d - 5),
+        PortModel::OnePort if n > 1 => (2, 2 * d - 4),
+        _ => (1, d - 1),
+    };
+    Pipeline { per_packet, rest, height: n as usize }
+}
+
+pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
+    let tree = Tcbt::new(problem.n);
+    let pipeline = pipeline(problem.n, parameters.ports);
+    let count = all(problem, parameters).count();
+    route.set_rounds(pipeline.rounds(count));
+    let round = |c: usize, q: usize| match (pipeline.per_packet, problem.n) {
+        (1, _) => tree.level(c) as usize - 1 + q,
+        // Nothing else happens in the third step of a packet: in the square the second root sends in it, until the last packet.
+        (3, 2) if c == 3 && q + 1 < count => 3 * q + 2,
+        (steps, _) => tree.label(c).map_or(0, |label| label as usize) + steps * q,
+    };
+    down(problem, &tree, node, route, || all(problem, parameters), round);
+}

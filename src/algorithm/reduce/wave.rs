@@ -1,0 +1,18 @@
+//! Reduce by a wave: [`broadcast::wave`] backwards.
+//!
+//! Reference: Stout and Wagar 1990, section 2, BROADCAST 3A, run in reverse (as their section 5 does with distributing). Cost and
+//! requirements are those of the broadcast.
+//!
+//! Memory: the node's partial results of the packets under way, in scratch memory.
+//!
+//! Correctness condition: that of the broadcast, backwards: every rank contributes to each packet once, up one tree. The trees join
+//! the ranks in different orders, so the operation must commute.
+
+use crate::algorithm::{broadcast, Algorithm, Form};
+use crate::collective::Collective;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Reduce,
+    form: Form::Backward(broadcast::wave::write),
+    ..broadcast::wave::ALGORITHM
+};

@@ -1,0 +1,89 @@
+//! Scatter by opposite-corner sends to every node at once.
+//!
+//! Algorithm: the block of every node x is cut into |x| pieces, one for each 1 bit of its relative address. The piece of bit s
+//! goes to 2^s first and then sets the other bits of x in cyclic order from s upwards. The farthest blocks leave the root
+//! first, and all blocks arrive in the last round.
+//!
+//! Reference: Stout and Wagar 1990, section 5, DISTRIBUTE 1, with O.C. SEND 2 on the subcube of each node and the root, as
+//! printed. (Erratum 26: with O.C. SEND 3 the links beyond C_1 would be evenly loaded as well. The root's links decide the
+//! time and the largest load in both, and O.C. SEND 2 needs |x| pieces only.) d there is n here; tau there is t_c here, beta
+//! there is tau here; C_j are the nodes at distance j from the root; m elements a block.
+//!
+//! Requirements: all ports at once.
+//!
+//! Cost: (2^n - 1)/n m t_c + n tau, exactly if each of 1, ..., n divides m. Each of the root's links carries (2^n - 1)/n m
+//! elements, and none more.
+//!
+//! Memory: a relay holds what passes through it, each piece for one round.
+//!
+//! Correctness condition: the pieces of bit s go down the tree [`Rotated`] SBT s below node 2^s, which has every node with bit s
+//! set. Blocks for C_l leave the root in round n - l, so in every round a link carries those of one distance from each sender.
+//!
+//! Which piece is longer where |x| does not divide m: the one of the bit from which x is reached in the SBnT, so that blocks of a
+//! single element are spread over the root's links as that tree spreads them.
+//!
+//! Example, n = 2, root 0, m = 2: round 0: the first half of block 3 to 2, the second half to 1; round 1: block 1 to 1, block 2 to
+//! 2, and to 3 its first half from 2 and its second half from 1.
+
+use crate::algorithm::spread::{lcm, turn};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::collective::{part, Collective};
+use crate::schedule::Problem;
+use crate::topology::{rotated::Rotated, sbt::Sbt, Tree};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Scatter,
+    name: "distribute",
+    summary: "all ports: n start-ups, and every link of the root carries the same",
+    source: "SW DISTRIBUTE 1",
+    section: "5",
+    ports: &[PortModel::AllPorts],
+    cost: "(2^n - 1)/n m t_c + n tau",
+    formula,
+    exact: |shape| shape.count.is_multiple_of(lcm(shape.n)),
+    form: Form::Forward(write),
+    ..DEFAULTS
+};
+
+/// Rounds and elements of the scatter, and of the gather, which is the same backwards.
+pub fn formula(shape: &Shape) -> Formula {
+    let n = shape.n as usize;
+    if n == 0 || shape.count == 0 {
+        return Formula::default();
+    }
+    let all = ((shape.nodes() - 1) * shape.count) as f64;
+    Formula {
+        rounds: n,
+        elements: all / n as f64,
+        moved: (n * shape.nodes() / 2 * shape.count) as f64,
+        load: all / n as f64,
+        hops: n,
+        path: all,
+    }
+}
+
+pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
+    let (n, root) = (problem.n, problem.root);
+    route.set_rounds(n as usize);
+    let c = node ^ root;
+    for s in (0..n).filter(|s| c == 0 || c >> s & 1 == 1) {
+        let tree = Rotated::new(Sbt::new(n), s);
+        // A piece enters node `top` as many rounds before the last one as it has levels to go.
+        let pass = |top: usize| {
+            tree.subtree(top).map(move |(x, below)| {
+                let index = turn(n, x, x, s);
+                (n as usize - 1 - below as usize, part(problem.block(x ^ root), index, x.count_ones() as usize))
+            })
+        };
+        if let Some(parent) = tree.parent(c) {
+            for (round, piece) in pass(c) {
+                route.receive(round, parent ^ root, [piece]);
+            }
+        }
+        for child in tree.children(c).filter(|child| child >> s & 1 == 1) {
+            for (round, piece) in pass(child) {
+                route.send(round, child ^ root, [piece]);
+            }
+        }
+    }
+}

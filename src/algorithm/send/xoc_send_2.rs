@@ -1,0 +1,105 @@
+//! Send through a subcube beside the two nodes, in groups that follow one another.
+//!
+//! Algorithm: a group crosses a dimension in which the two nodes agree, spreads there over the subcube parallel to theirs as in
+//! [`oc_send_4`](super::oc_send_4), and comes back over the same dimension. No link between the nodes that [`oc_send_4`] uses
+//! is used, which is what it is for: it is a part of [`arbitrary_send_3`](super::arbitrary_send_3).
+//!
+//! Reference: Stout and Wagar 1990, section 4, X.O.C. SEND 2 (which is "similar to" O.C. SEND 4, not 2: errata 25); symbols as in
+//! [`oc_send_4`], where the paper's n is d. Packets of B, those of the way in, make g = ceil(M / B) groups.
+//!
+//! Requirements: all ports; two nodes that agree in a dimension, of which the lowest is used.
+//!
+//! Cost: (g d + d + K_(d-1))/(g d) M t_c + (g + d + 1) tau, if g lcm(1, ..., d) divides M; exchange the same. Best g: sqrt((d +
+//! K_(d-1)) M t_c / (d tau)), for about M t_c + 2 sqrt((d + K_(d-1)) M t_c tau / d) + (d + 1) tau.
+//!
+//! Memory: the relays at the corners hold a group, those between them their share of it.
+//!
+//! Correctness condition: that of the spreading. The way in and the way out are the longest stages.
+//!
+//! Example, n = 2, 0 to 1: 0 to 2, 2 to 3, 3 to 1.
+
+use super::relay::{grouped, Relay};
+use super::{both_ways, group_count, groups, journeys, k_sum, packet_for, spread_unit};
+use crate::address::mask;
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS};
+use crate::collective::{Call, Collective};
+use crate::schedule::Problem;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Send,
+    name: "xoc_send_2",
+    summary: "all ports: leaves the links of the two nodes' subcube to other sends",
+    source: "SW X.O.C. SEND 2",
+    section: "4",
+    packets: &[PortModel::AllPorts],
+    ports: &[PortModel::AllPorts],
+    suits,
+    cost: "(g d + d + K_(d-1))/(g d) M t_c + (g + d + 1) tau, d the distance, g = ceil(M/B), K_d = sum of 1/C(d, k)",
+    formula,
+    exact: |shape| shape.count % (groups(shape, 1) * spread_unit(shape.distance)) == 0,
+    flows: true,
+    best_packet,
+    form: Form::Forward(write),
+    ..DEFAULTS
+};
+
+/// Both ways at once.
+pub const EXCHANGE: Algorithm = Algorithm {
+    collective: Collective::Exchange,
+    name: "xoc_exchange_2",
+    formula: |shape| both_ways(formula(shape)),
+    ..ALGORITHM
+};
+
+fn suits(call: &Call, parameters: &Parameters) -> Result<(), Unsuited> {
+    let Shape { n, distance, .. } = Shape::new(call, parameters);
+    if distance > 0 && distance == n {
+        let (root, peer) = (call.root, call.peer);
+        return Err(("peer", format!("needs a dimension in which {root} and {peer} agree; they are opposite corners")));
+    }
+    Ok(())
+}
+
+fn formula(shape: &Shape) -> Formula {
+    let (distance, m) = (shape.distance, shape.count as f64);
+    if distance == 0 || shape.count == 0 {
+        return Formula::default();
+    }
+    let (groups, d) = (groups(shape, 1), f64::from(distance));
+    let g = groups as f64;
+    Formula {
+        rounds: groups + distance as usize + 1,
+        elements: (g * d + d + k_sum(distance - 1)) / (g * d) * m,
+        moved: (d + 2.0) * m,
+        load: m,
+        hops: distance as usize + 2,
+        path: m + k_sum(distance) * m / g,
+    }
+}
+
+/// For the best g.
+fn best_packet(shape: &Shape, tau: f64, t_c: f64) -> f64 {
+    if shape.distance == 0 {
+        return shape.count as f64;
+    }
+    let d = f64::from(shape.distance);
+    packet_for(shape, 1, ((d + k_sum(shape.distance - 1)) * shape.count as f64 * t_c / (d * tau)).sqrt())
+}
+
+/// What a node does of a send through the subcube across `port`.
+pub fn relay(node: usize, from: usize, to: usize, port: u32) -> Relay {
+    let mut relay = Relay::new(node);
+    relay.path(0, from, [port]);
+    relay.spread(1, from ^ 1 << port, to ^ 1 << port);
+    relay.path((from ^ to).count_ones() as usize + 1, to ^ 1 << port, [port]);
+    relay
+}
+
+fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
+    for journey in journeys(problem) {
+        let port = (mask(problem.n) & !journey.mask()).trailing_zeros();
+        let groups = parameters.packet.map_or(1, |packet| group_count(journey.data.len(), 1, packet));
+        route.set_rounds(groups + journey.mask().count_ones() as usize + 1);
+        relay(node, journey.from, journey.to, port).write(route, grouped(journey.data, groups));
+    }
+}

@@ -1,0 +1,9 @@
+//! Transposition by submatrices by direct messages: [`permute::direct`].
+//!
+//! Reference: classic. Requirements, cost, memory and correctness condition are those of the permutation.
+
+use crate::algorithm::{permute, Algorithm};
+use crate::collective::Collective;
+
+pub const ALGORITHM: Algorithm =
+    Algorithm { collective: Collective::TransposeSubmatrices, ..permute::direct::ALGORITHM };
