@@ -1,7 +1,7 @@
 //! Sends, exchanges, transpositions and blocks of unequal lengths: the machinery under routes that no algorithm would take, and
 //! the public API under every algorithm that there is.
 
-use hypercoll::algorithm::registry;
+use hypercoll::algorithm::{registry, Algorithm, PortModel};
 use hypercoll::collective::{Call, Collective, Layout};
 use hypercoll::schedule::{check, fold, place, Avoided, Problem, Route};
 use hypercoll::{threads, Error, Hypercube};
@@ -205,6 +205,11 @@ fn vector(from: usize, len: usize) -> Vec<u32> {
     (0..len).map(|at| element(from, at)).collect()
 }
 
+/// The algorithms of a collective, each with every port model for which it makes schedules.
+fn with_ports(collective: Collective) -> impl Iterator<Item = (&'static Algorithm, PortModel)> {
+    registry::of(collective).flat_map(|algorithm| algorithm.ports.iter().map(move |&ports| (algorithm, ports)))
+}
+
 #[test]
 fn every_send_and_exchange_between_every_two_ranks() {
     for size in 1..=9 {
@@ -213,19 +218,19 @@ fn every_send_and_exchange_between_every_two_ranks() {
             for (from, to) in (0..size).flat_map(|from| (0..size).map(move |to| (from, to))) {
                 for count in [0, 1, 7, 24] {
                     let own = vector(rank, count);
-                    for algorithm in registry::of(Collective::Send) {
+                    for (algorithm, ports) in with_ports(Collective::Send) {
                         let mut receive = vec![0; count];
-                        let call = cube.send(from, to).algorithm(algorithm.name);
+                        let call = cube.send(from, to).algorithm(algorithm.name).ports(ports);
                         match call.run(count, (rank == from).then_some(&own), (rank == to).then_some(&mut receive)) {
                             Err(Error::Unsuited { .. }) => continue,
                             outcome => outcome.unwrap(),
                         }
                         assert!(rank != to || receive == vector(from, count), "{algorithm:?} {from} {to} {count}");
                     }
-                    for algorithm in registry::of(Collective::Exchange) {
+                    for (algorithm, ports) in with_ports(Collective::Exchange) {
                         let mut receive = vec![0; count];
                         let takes_part = rank == from || rank == to;
-                        let call = cube.exchange(from, to).algorithm(algorithm.name);
+                        let call = cube.exchange(from, to).algorithm(algorithm.name).ports(ports);
                         match call.run(count, takes_part.then_some(&own), takes_part.then_some(&mut receive)) {
                             Err(Error::Unsuited { .. }) => continue,
                             outcome => outcome.unwrap(),
@@ -252,9 +257,9 @@ fn unequal(cube: &Hypercube, length: &dyn Fn(usize, usize) -> usize) {
             let before: usize = (0..rank).map(|to| length(from, to)).sum();
             expected.extend((before..before + length(from, rank)).map(|at| element(from, at)));
         }
-        for algorithm in registry::of(collective) {
+        for (algorithm, ports) in with_ports(collective) {
             let mut received = vec![0; expected.len()];
-            match cube.collective(call.clone()).algorithm(algorithm.name).run(&sent, &mut received) {
+            match cube.collective(call.clone()).algorithm(algorithm.name).ports(ports).run(&sent, &mut received) {
                 Err(Error::Unsuited { .. }) => continue,
                 outcome => outcome.unwrap(),
             }
@@ -267,9 +272,9 @@ fn unequal(cube: &Hypercube, length: &dyn Fn(usize, usize) -> usize) {
         call.permutation = Some((0..size).map(|from| (from + shift) % size).collect());
         call.layout = Some(Layout::of_vectors((0..size).map(vectors)));
         let from = (rank + size - shift) % size;
-        for algorithm in registry::of(Collective::Permute) {
+        for (algorithm, ports) in with_ports(Collective::Permute) {
             let mut received = vec![0; vectors(from)];
-            let given = cube.collective(call.clone()).algorithm(algorithm.name);
+            let given = cube.collective(call.clone()).algorithm(algorithm.name).ports(ports);
             match given.run(&vector(rank, vectors(rank)), &mut received) {
                 Err(Error::Unsuited { .. }) => continue,
                 outcome => outcome.unwrap(),
