@@ -3,7 +3,7 @@
 //! Every message takes a start-up tau (for each internal packet, if the machine has a largest one) and t_c an element. It
 //! starts when its send and its receive may start by the rule of [`crate::schedule`] and the ports of both ranks are free;
 //! ports serve messages in program order. There is no barrier between rounds: a rank is as early as its data and ports
-//! allow. Copies and combinations take no time, as in the papers.
+//! allow. Copies, combinations and products take no time, as in the papers.
 //!
 //! On some machines the end of one communication overlaps with the beginning of the next one on another port
 //! ([`Machine::overlap`]; Ho & Johnsson 1986, section 5.2, saw 20 % on the Intel iPSC).
@@ -119,7 +119,7 @@ impl<'s> Simulation<'s> {
                 let key = match operation.kind {
                     Kind::Send { peer } => (schedule.rank, peer, true),
                     Kind::Receive { peer } => (peer, schedule.rank, false),
-                    Kind::Copy | Kind::Combine { .. } => {
+                    Kind::Copy | Kind::Combine { .. } | Kind::Multiply { .. } => {
                         own.push(0);
                         continue;
                     }
@@ -139,7 +139,7 @@ impl<'s> Simulation<'s> {
                 let (sends, peer) = match operation.kind {
                     Kind::Send { peer } => (true, peer),
                     Kind::Receive { peer } => (false, peer),
-                    Kind::Copy | Kind::Combine { .. } => {
+                    Kind::Copy | Kind::Combine { .. } | Kind::Multiply { .. } => {
                         partner.push(usize::MAX);
                         before.push(Before::default());
                         continue;
@@ -180,7 +180,7 @@ impl<'s> Simulation<'s> {
         (rank.head..end).filter(|&index| rank.times[index].is_none()).find_map(|index| {
             rank.ready(index)?;
             match rank.schedule.operations()[index].kind {
-                Kind::Copy | Kind::Combine { .. } => Some((index, None)),
+                Kind::Copy | Kind::Combine { .. } | Kind::Multiply { .. } => Some((index, None)),
                 Kind::Send { peer } | Kind::Receive { peer } => {
                     let other = self.ranks.get(peer)?;
                     let partner = rank.partner[index];

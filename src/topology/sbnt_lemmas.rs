@@ -1,7 +1,7 @@
 //! The lemmas of Ho and Johnsson 1988 about the SBnT that are not properties of its definition, tried on small cubes.
 //!
-//! Numbers are those of the paper; errata 13 to 18 say what of it is damaged. Where the paper speaks of "the SBnT" it is
-//! min-right; what holds for all variants is tried on all.
+//! Numbers are those of the paper; errata 13 to 18 say what of it is damaged. Where the paper speaks of "the SBnT" it
+//! is min-right; what holds for all variants is tried on all.
 
 use super::sbnt::{Sbnt, Variant, Variant::*};
 use super::tests::binomial;
@@ -134,7 +134,8 @@ fn corollary_8_at_most_one_child_is_cyclic() {
     }
 }
 
-/// Lemmas 9 to 11 with erratum 15, and corollaries 6 and 7: how far cyclic addresses of equal weight are from each other.
+/// Lemmas 9 to 11 with erratum 15, and corollaries 6 and 7: how far cyclic addresses of equal weight are from each
+/// other.
 #[test]
 fn lemmas_9_to_11_distances_of_cyclic_addresses() {
     let gcd = |mut a: u32, mut b: u32| {
@@ -238,8 +239,8 @@ fn theorem_3_the_share_of_cyclic_nodes_of_a_level_of_a_subtree() {
     }
 }
 
-/// The conjecture after theorem 3, cyclic nodes at most 2/n of a level of subtree 0, by counting necklaces: for n <= 40, with
-/// the counts compared with the tree for n <= 14.
+/// The conjecture after theorem 3, cyclic nodes at most 2/n of a level of subtree 0, by counting necklaces: for n <=
+/// 40, with the counts compared with the tree for n <= 14.
 #[test]
 fn the_conjecture_holds_far_beyond_the_paper() {
     let moebius = |d: u128| {
@@ -301,8 +302,8 @@ fn lemma_15_a_unique_longest_run_of_zeros() {
     }
 }
 
-/// Lemma 18 with erratum 18 (within a subtree of the root only), and corollary 11: the path 1, 11, 111, ... of each subtree has
-/// in each dimension the edge to the most nodes.
+/// Lemma 18 with erratum 18 (within a subtree of the root only), and corollary 11: the path 1, 11, 111, ... of each
+/// subtree has in each dimension the edge to the most nodes.
 #[test]
 fn lemma_18_the_longest_path_carries_most() {
     for n in 2..=11u32 {
