@@ -6,7 +6,12 @@
 //! nothing of buffers; this file alone says where an interval lies at the start ([`Call::initial`]) and at the end
 //! ([`Call::last`]).
 
+mod product;
+
+pub use product::MatrixProduct;
+
 use crate::address::dimension_for;
+use crate::error::Error;
 use crate::schedule::Avoided;
 use std::fmt;
 use std::ops::Range;
@@ -42,13 +47,15 @@ pub enum Collective {
     TransposeRows,
     /// A matrix stored by submatrices on a grid of ranks becomes its transpose: a permutation of the submatrices.
     TransposeSubmatrices,
+    /// The product of two matrices that are spread over a grid of ranks, spread likewise.
+    MatrixMultiply,
     /// No data: no rank leaves before all have entered.
     Barrier,
 }
 
 impl Collective {
     /// All collectives, in the order in which they are listed to users.
-    pub const ALL: [Collective; 14] = [
+    pub const ALL: [Collective; 15] = [
         Collective::Broadcast,
         Collective::Scatter,
         Collective::Gather,
@@ -62,6 +69,7 @@ impl Collective {
         Collective::Exchange,
         Collective::TransposeRows,
         Collective::TransposeSubmatrices,
+        Collective::MatrixMultiply,
         Collective::Barrier,
     ];
 
@@ -81,6 +89,7 @@ impl Collective {
             Collective::Exchange => "exchange",
             Collective::TransposeRows => "transpose-rows",
             Collective::TransposeSubmatrices => "transpose-submatrices",
+            Collective::MatrixMultiply => "matrix-multiply",
             Collective::Barrier => "barrier",
         }
     }
@@ -219,7 +228,8 @@ pub struct Call {
     pub root: usize,
     /// The other rank of a send or an exchange, 0 where there is none.
     pub peer: usize,
-    /// Elements of the vector (broadcast, reduce, all-reduce, permute) or of one block (the others).
+    /// Elements of the vector (broadcast, reduce, all-reduce, permute) or of one block (the others); for a matrix product, of
+    /// a side.
     pub count: usize,
     /// The send data already lies in its place in the receive buffer (all-gather, all-reduce, reduce on the root).
     pub in_place: bool,
@@ -230,6 +240,8 @@ pub struct Call {
     /// The blocks, where they are not all of `count` elements (permutations, all-to-all, transpositions); `count` is then
     /// the longest.
     pub layout: Option<Layout>,
+    /// For a matrix product: its shape, where the matrices are not squares with sides of `count` elements on the usual grid.
+    pub matrices: Option<MatrixProduct>,
     /// Links, as pairs of ranks, that must carry nothing; see [`crate::schedule::Avoided`].
     pub avoid: Option<Avoided>,
 }
@@ -247,6 +259,7 @@ impl Call {
             ordered: false,
             permutation: None,
             layout: None,
+            matrices: None,
             avoid: None,
         };
         if collective.has_peer() {
@@ -271,6 +284,11 @@ impl Call {
         self
     }
 
+    /// For a matrix product: its shape and distribution.
+    pub fn product(&self) -> MatrixProduct {
+        self.matrices.unwrap_or_else(|| MatrixProduct::square(self.size, self.count))
+    }
+
     /// The mask by which a permutation translates every rank, if it does: rank i's vector goes to rank i XOR mask.
     pub fn translation(&self) -> Option<usize> {
         let permutation = self.permutation.as_ref()?;
@@ -286,10 +304,11 @@ impl Call {
 
     /// Block `index` of the space: of rank `index`, or, for all-to-all, the block from rank `index / size` to rank
     /// `index % size`. A vector that is not made of blocks (broadcast, reduce, all-reduce) is cut into `size` parts as
-    /// even as possible.
+    /// even as possible; of a matrix product, it is the block of C.
     pub fn block(&self, index: usize) -> Range<usize> {
         match self.collective {
             Collective::Broadcast | Collective::Reduce | Collective::AllReduce => part(0..self.count, index, self.size),
+            Collective::MatrixMultiply => self.product().c_block(index),
             Collective::Barrier => 0..0,
             _ => match &self.layout {
                 Some(layout) => layout.starts[index]..layout.starts[index + 1],
@@ -322,6 +341,7 @@ impl Call {
                     2 * self.count
                 }
             }
+            (Collective::MatrixMultiply, _) => self.product().space(),
             (Collective::Barrier, _) => 0,
             (_, Some(layout)) => layout.starts.last().copied().unwrap_or(0),
             (Collective::AllToAll | Collective::TransposeRows, None) => self.size * self.size * self.count,
@@ -364,6 +384,11 @@ impl Call {
             Collective::Send | Collective::Exchange if rank == self.root => at(self.block(0), Buffer::Send, 0),
             Collective::Exchange if rank == self.peer => at(self.block(1), Buffer::Send, 0),
             Collective::Send | Collective::Exchange => Vec::new(),
+            Collective::MatrixMultiply => {
+                let (a, b) = (self.product().a_block(rank), self.product().b_block(rank));
+                let behind = a.len();
+                [at(a, Buffer::Send, 0), at(b, Buffer::Send, behind)].concat()
+            }
             Collective::Reduce if self.in_place && rank == self.root => at(everything, Buffer::Receive, 0),
             Collective::AllReduce if self.in_place => at(everything, Buffer::Receive, 0),
             Collective::Reduce | Collective::ReduceScatter | Collective::AllReduce => at(everything, Buffer::Send, 0),
@@ -377,7 +402,9 @@ impl Call {
             Collective::Broadcast | Collective::AllGather | Collective::AllReduce => vec![at(self.space(), 0)],
             Collective::Gather | Collective::Reduce if rank == self.root => vec![at(self.space(), 0)],
             Collective::Gather | Collective::Reduce | Collective::Barrier => Vec::new(),
-            Collective::Scatter | Collective::ReduceScatter => vec![at(self.block(rank), 0)],
+            Collective::Scatter | Collective::ReduceScatter | Collective::MatrixMultiply => {
+                vec![at(self.block(rank), 0)]
+            }
             Collective::AllToAll | Collective::TransposeRows => {
                 let from = (0..self.size).map(|i| (i, i * self.size + rank));
                 from.map(|(i, index)| at(self.block(index), self.place(i, index))).collect()
@@ -409,7 +436,7 @@ impl Call {
             Collective::Broadcast | Collective::AllGather | Collective::AllReduce => within(0..end, 0),
             Collective::Gather | Collective::Reduce if rank == self.root => within(0..end, 0),
             Collective::Gather | Collective::Reduce | Collective::Barrier => (None, end - at),
-            Collective::Scatter | Collective::ReduceScatter => within(self.block(rank), 0),
+            Collective::Scatter | Collective::ReduceScatter | Collective::MatrixMultiply => within(self.block(rank), 0),
             Collective::AllToAll | Collective::TransposeRows => {
                 let index = self.index(at);
                 if index % self.size == rank {
@@ -431,6 +458,27 @@ impl Call {
             }
         }
     }
+}
+
+/// Checks that `permutation` is one of the ranks from 0 to `size` - 1.
+///
+/// # Errors
+/// [`Error::Permutation`], with what is wrong.
+pub fn check_permutation(permutation: &[usize], size: usize) -> Result<(), Error> {
+    if permutation.len() != size {
+        return Err(Error::Permutation { why: format!("{} targets for {size} ranks", permutation.len()) });
+    }
+    let mut sources = vec![None; size];
+    for (rank, &target) in permutation.iter().enumerate() {
+        match sources.get_mut(target) {
+            None => return Err(Error::Permutation { why: format!("rank {rank} sends to {target}, which is no rank") }),
+            Some(Some(other)) => {
+                return Err(Error::Permutation { why: format!("ranks {other} and {rank} both send to {target}") })
+            }
+            Some(source) => *source = Some(rank),
+        }
+    }
+    Ok(())
 }
 
 /// Part `index` of `parts` parts of an interval, as even as possible (lengths differ by one at most).
@@ -456,6 +504,12 @@ mod tests {
                     call.permutation = Some((0..size).map(|i| (i + 1) % size).collect());
                     calls.push(call.clone());
                     call.layout = Some(Layout::of_vectors((0..size).map(|i| (i * count) % 4)));
+                }
+                if collective == Collective::MatrixMultiply {
+                    calls.push(call.clone());
+                    let (grid_rows, grid_columns) = (size, 1);
+                    let sides = MatrixProduct { rows: count, inner: count + 2, columns: 3, grid_rows, grid_columns };
+                    call.matrices = Some(sides);
                 }
                 if matches!(collective, Collective::AllToAll | Collective::TransposeRows) {
                     calls.push(call.clone());
@@ -495,7 +549,8 @@ mod tests {
         }
     }
 
-    /// Together the ranks start with every position and end with every position.
+    /// Together the ranks start with every position and end with every position; of a product they start with the factors and
+    /// end with the result.
     #[test]
     fn nothing_is_left_out() {
         for size in 1..6 {
@@ -505,6 +560,10 @@ mod tests {
                 for rank in 0..size {
                     call.initial(rank).into_iter().flat_map(|p| p.space).for_each(|at| before[at] = true);
                     call.last(rank).into_iter().flat_map(|p| p.space).for_each(|at| after[at] = true);
+                }
+                if call.collective == Collective::MatrixMultiply {
+                    assert!(before.iter().zip(&after).all(|(before, after)| before != after), "{call:?}");
+                    continue;
                 }
                 assert!(before.iter().all(|x| *x) && after.iter().all(|x| *x), "{call:?}");
             }

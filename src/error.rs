@@ -77,6 +77,14 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// Matrices or a grid of ranks that the call cannot be made for.
+    #[error("{argument}: {why}")]
+    Shape {
+        /// Which argument.
+        argument: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Bins of a histogram that cannot be.
     #[error("{argument}: {why}")]
     Bins {

@@ -101,7 +101,7 @@ impl Avoided {
         of: &dyn Fn(usize) -> Messages,
     ) -> Messages {
         let (detours, stride) = self.detours(ordered, one_way);
-        let mut all = Messages::of(rank, messages.rounds() * stride);
+        let mut all = messages.stretched(stride);
         for message in messages.list() {
             let ends = if message.sends { (rank, message.peer) } else { (message.peer, rank) };
             let mut moved = Message { round: message.round * stride, ..message.clone() };
