@@ -3,6 +3,7 @@
 use crate::Failure;
 use hypercoll::algorithm::{Algorithm, Order, Parameters, PortModel};
 use hypercoll::collective::{check_permutation, Call, Collective};
+use hypercoll::schedule::Avoided;
 use hypercoll::topology::sbnt::Variant;
 
 /// What a call is, apart from its collective, the number of ranks and the count. What is left open becomes the first of a few
@@ -21,6 +22,9 @@ pub struct CallArgs {
     /// Columns of the grid of a transposition of submatrices (default: as square as powers of two allow)
     #[arg(long)]
     columns: Option<usize>,
+    /// Links that must carry nothing, as pairs of ranks: 0-1,5-7
+    #[arg(long, value_delimiter = ',', value_parser = link)]
+    avoid: Vec<(usize, usize)>,
     /// In place (all-gather, all-reduce, reduce)
     #[arg(long)]
     in_place: bool,
@@ -103,6 +107,9 @@ impl CallArgs {
     fn calls(&self, collective: Collective, size: usize, count: usize) -> Result<Vec<Call>, Failure> {
         let mut call = Call::new(collective, size, count).with_root(self.root);
         (call.in_place, call.ordered) = (self.in_place, self.ordered);
+        if !self.avoid.is_empty() {
+            call.avoid = Some(Avoided::new(size, &self.avoid).map_err(|error| format!("avoid: {error}"))?);
+        }
         if let Some(columns) = self.columns {
             call = call.with_grid(columns);
         }
@@ -152,6 +159,12 @@ impl CallArgs {
         };
         models.into_iter().map(with).collect()
     }
+}
+
+/// A link as `rank-rank`.
+fn link(text: &str) -> Result<(usize, usize), String> {
+    let ends = text.split_once('-').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    ends.ok_or_else(|| format!("'{text}' names no link; a link is two ranks, as 0-1"))
 }
 
 #[cfg(test)]

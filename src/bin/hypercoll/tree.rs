@@ -351,7 +351,7 @@ mod tests {
     }
 
     fn output(line: &str) -> Result<String, String> {
-        let words = std::iter::once("tree").chain(line.split(' '));
+        let words = std::iter::once("tree").chain(line.split_whitespace());
         let command = Command::try_parse_from(words).map_err(|error| error.to_string())?;
         let mut out = Vec::new();
         run(&command.args, &mut out)?;
