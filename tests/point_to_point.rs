@@ -143,7 +143,7 @@ fn prove_many(collective: Collective, cases: u64, unit: usize, avoid: bool) {
         }
         if !collective.has_peer() && random.below(2) == 1 {
             let lengths: Vec<usize> = (0..size * size).map(|_| random.below(count + 1)).collect();
-            call.layout = Some(if collective.permutes() {
+            call = call.with_layout(if collective.permutes() {
                 Layout::of_vectors(lengths[..size].iter().copied())
             } else {
                 Layout::of_pairs(size, |from, to| lengths[from * size + to])

@@ -186,5 +186,5 @@ impl Translated {
 
 /// Whether the blocks of cyclic nodes can be split evenly.
 pub fn splits_evenly(shape: &Shape) -> bool {
-    shape.count % shape.n.max(1) as usize == 0
+    shape.count.is_multiple_of(shape.n.max(1) as usize)
 }

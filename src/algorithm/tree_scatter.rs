@@ -63,7 +63,7 @@ pub fn by_subtree(
 /// The farthest nodes' blocks first, through all ports. `root_child(c)` is the root of the subtree of c.
 ///
 /// All subtrees end in the same round, so that the levels of all subtrees keep step and the largest subtree decides.
-/// With a packet size a relay walks its whole subtree of the root to learn where packets end.
+/// With a packet size every node walks the subtrees of the root to learn where packets end, and which has the most.
 pub fn by_level(
     problem: &Problem,
     parameters: &Parameters,

@@ -29,7 +29,7 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
             calls.push(call.clone());
         }
         call.permutation = Some((0..size).map(|i| i ^ 1).collect());
-        if size % 2 == 0 {
+        if size.is_multiple_of(2) {
             calls.push(call.clone());
         }
         call.permutation = Some((0..size).rev().collect());
@@ -42,7 +42,7 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
             _ if collective.permutes() => Some(Layout::of_vectors((0..size).map(|rank| rank % (count + 1)))),
             _ => None,
         };
-        calls.extend(layout.map(|layout| Call { layout: Some(layout), ..call.clone() }));
+        calls.extend(layout.map(|layout| call.clone().with_layout(layout)));
     }
     if collective == Collective::MatrixMultiply && size.is_power_of_two() {
         // Unequal sides, on all grids.

@@ -25,7 +25,7 @@
 //! pass on when the root is done); the paper counts (N-1)M/B root cycles and no tail.
 //!
 //! Memory: a relay holds the blocks of its subtree, each until it is sent on. With packets it walks its whole subtree
-//! of the root to learn where packets end.
+//! of the root, reverse-breadth-first even all of them, to learn where packets end.
 //!
 //! Correctness condition: no node has more blocks to pass on at any distance than its parent (Lemma 4), so that a node
 //! is done with a level when the next one arrives. One port, packets of whole subtrees or B > M: what leaves the root
@@ -169,6 +169,7 @@ pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mu
     let tree = Sbnt::new(n, parameters.variant);
     let root_child = |c: usize| tree.top(tree.index(c));
     let level = |c: usize| tree.level(c) as usize - 1;
+    let label = |c: usize| tree.label(c).map_or(0, |label| label as usize);
     let postorder = parameters.order == Some(Order::Postorder);
     let order = |top: usize| subtree_order(&tree, top, postorder);
     let block = |c: usize| problem.block(c ^ problem.root);
@@ -213,16 +214,19 @@ pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mu
             route.set_rounds(count.div_ceil(packet) * (nodes - 1) + n as usize);
             relayed(problem, &tree, node, route, root_child, departures, level);
         }
-        (false, _) => {
+        // Without packets each subtree is one, which leaves the root in the round of its label.
+        (false, None) => {
+            route.set_rounds(2 * n as usize);
+            by_subtree(problem, parameters, &tree, node, route, label);
+        }
+        (false, Some(_)) => {
             let departures = |top: usize| {
                 let blocks = order(top).into_iter().map(block);
                 let packets = packets(blocks, parameters.packet).into_iter().enumerate();
                 packets.map(|(cycle, packet)| (cycle * n as usize, packet)).collect()
             };
             route.set_rounds((cycles + 1) * n as usize);
-            relayed(problem, &tree, node, route, root_child, departures, |c| {
-                tree.label(c).map_or(0, |label| label as usize)
-            });
+            relayed(problem, &tree, node, route, root_child, departures, label);
         }
     }
 }

@@ -48,7 +48,7 @@ disturbs all of them. See bench/experiments/default.toml for what is run without
 pub struct BenchArgs {
     /// Only these collectives
     collectives: Vec<Collective>,
-    /// What to measure: a TOML file, or one of default, quick, latency, bandwidth
+    /// What to measure: a TOML file, or one of default, quick, latency, bandwidth, papers
     #[arg(long, value_name = "FILE|NAME")]
     experiment: Option<String>,
     /// Bytes of the vector or block: 8,1KiB,4MiB, or MIN..MAX (steps of x4), or MIN..MAX:FACTOR
