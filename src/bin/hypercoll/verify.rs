@@ -5,6 +5,7 @@ use hypercoll::algorithm::{registry, Algorithm, Parameters, PortModel};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::operation::Commutative;
 use hypercoll::select::Options;
+use hypercoll::topology::sbnt::Variant;
 #[cfg(feature = "mpi")]
 use hypercoll::Error;
 use hypercoll::{threads, Hypercube, Result, SystemOperation};
@@ -165,8 +166,19 @@ fn variants(algorithm: &Algorithm) -> Vec<Parameters> {
             }
         }
     }
-    let call = Call::new(algorithm.collective, 2, 1);
-    variants.retain(|p| algorithm.accepts(&call, p).is_ok());
+    // Each order and each tree once; the checker tries them with everything else.
+    for ports in PortModel::ALL {
+        let plain = Parameters { symmetrized: false, ..Parameters::new(ports) };
+        variants.extend(algorithm.orders.iter().map(|&order| Parameters { order: Some(order), ..plain }));
+        let trees = Variant::ALL.into_iter().filter(|&v| algorithm.variants && v != Variant::default());
+        variants.extend(trees.map(|variant| Parameters { variant, ..plain }));
+    }
+    // A square grid takes four ranks, a send that is not to the opposite corner as well.
+    let mut calls = [2, 4].map(|size| Call::new(algorithm.collective, size, 1)).to_vec();
+    if algorithm.collective.has_peer() {
+        calls.push(Call { peer: 1, ..Call::new(algorithm.collective, 4, 1) });
+    }
+    variants.retain(|p| calls.iter().any(|call| algorithm.accepts(call, p).is_ok()));
     variants
 }
 
@@ -202,6 +214,12 @@ fn run_calls(cube: &Hypercube, algorithm: &Algorithm, parameters: &Parameters, c
     let mut roots: Vec<usize> =
         if size <= 4 || count == 13 { (0..size).collect() } else { vec![0, size / 2, size - 1] };
     roots.dedup();
+    // Some algorithms serve some numbers of ranks, distances or permutations only.
+    let usual = Call::new(algorithm.collective, size, count);
+    let serves = |call: Call| algorithm.accepts(&call, parameters).is_ok();
+    if !algorithm.collective.has_peer() && !algorithm.collective.permutes() && !serves(usual.clone()) {
+        return;
+    }
     let mut judge = |what: &str, outcome: Result<()>, got: &[u64], expected: &dyn Fn(usize) -> u64| {
         tally.calls += 1;
         let wrong = match outcome {
@@ -297,8 +315,13 @@ fn run_calls(cube: &Hypercube, algorithm: &Algorithm, parameters: &Parameters, c
             }
         }
         Collective::Permute => {
-            for shift in [0, 1, size / 2 + 1] {
-                let permutation: Vec<usize> = (0..size).map(|i| (size - 1 - i + shift) % size).collect();
+            let shifts = [0, 1, size / 2 + 1].map(|shift| (0..size).map(|i| (size - 1 - i + shift) % size).collect());
+            // An exchange of neighbours, but for the last of an odd number.
+            let neighbours: Vec<usize> = (0..size).map(|i| if i ^ 1 < size { i ^ 1 } else { i }).collect();
+            for permutation in shifts.into_iter().chain([neighbours]) {
+                if !serves(Call { permutation: Some(permutation.as_slice().into()), ..usual.clone() }) {
+                    continue;
+                }
                 let source = permutation.iter().position(|&to| to == rank).unwrap_or(0);
                 let mut receive = vec![UNTOUCHED; count];
                 let outcome = cube.permute(&permutation).options(&options).run(&sent(rank, count), &mut receive);
@@ -308,6 +331,9 @@ fn run_calls(cube: &Hypercube, algorithm: &Algorithm, parameters: &Parameters, c
         Collective::Send => {
             for &root in &roots {
                 for peer in [size - 1 - root, (root + 1) % size] {
+                    if !serves(Call { root, peer, ..usual.clone() }) {
+                        continue;
+                    }
                     let mut receive = vec![UNTOUCHED; if rank == peer { count } else { 0 }];
                     let outcome = cube.send(root, peer).options(&options);
                     let outcome = outcome.run(count, Some(&sent(rank, count)), Some(&mut receive));
@@ -317,11 +343,15 @@ fn run_calls(cube: &Hypercube, algorithm: &Algorithm, parameters: &Parameters, c
         }
         Collective::Exchange => {
             for &root in &roots {
-                let peer = size - 1 - root;
-                let mut receive = vec![UNTOUCHED; if [root, peer].contains(&rank) { count } else { 0 }];
-                let outcome = cube.exchange(root, peer).options(&options);
-                let outcome = outcome.run(count, Some(&sent(rank, count)), Some(&mut receive));
-                judge(&format!("{root} and {peer}"), outcome, &receive, &|at| value(root ^ peer ^ rank, at));
+                for peer in [size - 1 - root, (root + 1) % size] {
+                    if !serves(Call { root, peer, ..usual.clone() }) {
+                        continue;
+                    }
+                    let mut receive = vec![UNTOUCHED; if [root, peer].contains(&rank) { count } else { 0 }];
+                    let outcome = cube.exchange(root, peer).options(&options);
+                    let outcome = outcome.run(count, Some(&sent(rank, count)), Some(&mut receive));
+                    judge(&format!("{root} and {peer}"), outcome, &receive, &|at| value(root ^ peer ^ rank, at));
+                }
             }
         }
         Collective::TransposeRows => {
@@ -330,8 +360,9 @@ fn run_calls(cube: &Hypercube, algorithm: &Algorithm, parameters: &Parameters, c
             let outcome = cube.collective(call).options(&options).run(&sent(rank, count * size), &mut receive);
             judge("", outcome, &receive, &|at| value(at / count, rank * count + at % count));
         }
+        Collective::TransposeSubmatrices if !serves(usual.clone()) => {}
         Collective::TransposeSubmatrices => {
-            let call = Call::new(algorithm.collective, size, count);
+            let call = usual;
             let columns = 1 << (hypercoll::address::dimension_for(size) / 2).min(size.trailing_zeros());
             let rows = size / columns;
             let (mut receive, source) = (vec![UNTOUCHED; count], rank % rows * columns + rank / rows);
