@@ -6,8 +6,12 @@
 //! nothing of buffers; this file alone says where an interval lies at the start ([`Call::initial`]) and at the end
 //! ([`Call::last`]).
 
+mod check;
+mod layout;
 mod product;
 
+pub use check::check_permutation;
+pub use layout::Layout;
 pub use product::MatrixProduct;
 
 use crate::address::dimension_for;
@@ -176,44 +180,6 @@ pub struct Placement {
     pub offset: usize,
 }
 
-/// Blocks of unequal lengths: where each begins in the space, and in the receive buffer of the rank on which it ends.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Layout {
-    /// First position of every block, and the end of the last one.
-    starts: Arc<[usize]>,
-    /// Offset of every block in the receive buffer.
-    places: Arc<[usize]>,
-}
-
-impl Layout {
-    /// One block a rank, each alone in its receive buffer: `lengths` in elements, by rank.
-    pub fn of_vectors(lengths: impl IntoIterator<Item = usize>) -> Layout {
-        let starts = prefix_sums(lengths);
-        Layout { places: vec![0; starts.len() - 1].into(), starts }
-    }
-
-    /// A block from every rank to every rank: `length(from, to)` in elements.
-    pub fn of_pairs(size: usize, length: impl Fn(usize, usize) -> usize) -> Layout {
-        let pairs = (0..size).flat_map(|from| (0..size).map(move |to| (from, to)));
-        let starts = prefix_sums(pairs.clone().map(|(from, to)| length(from, to)));
-        let mut filled = vec![0; size];
-        let places = pairs.map(|(from, to)| {
-            filled[to] += length(from, to);
-            filled[to] - length(from, to)
-        });
-        Layout { starts, places: places.collect() }
-    }
-}
-
-fn prefix_sums(lengths: impl IntoIterator<Item = usize>) -> Arc<[usize]> {
-    let mut end = 0;
-    let ends = lengths.into_iter().map(|length| {
-        end += length;
-        end
-    });
-    std::iter::once(0).chain(ends).collect()
-}
-
 /// One collective call: all that a schedule depends on, apart from the algorithm and its parameters.
 ///
 /// Every rank of the communicator holds an equal `Call`; counts are in elements.
@@ -274,10 +240,17 @@ impl Call {
         call
     }
 
+    /// The same call with blocks of these lengths; `count` becomes the longest.
+    pub fn with_layout(mut self, layout: Layout) -> Call {
+        self.count = layout.longest();
+        self.layout = Some(layout);
+        self
+    }
+
     /// The transposition of a grid of submatrices with `columns` columns, which must divide the number of ranks: rank
     /// a `columns` + b sends to rank b (size / `columns`) + a.
     pub fn with_grid(mut self, columns: usize) -> Call {
-        let rows = self.size / columns;
+        let rows = self.size.checked_div(columns).unwrap_or(0);
         self.permutation = (rows * columns == self.size)
             .then(|| (0..self.size).map(|rank| rank % columns * rows + rank / columns).collect());
         self
@@ -310,7 +283,7 @@ impl Call {
             Collective::MatrixMultiply => self.product().c_block(index),
             Collective::Barrier => 0..0,
             _ => match &self.layout {
-                Some(layout) => layout.starts[index]..layout.starts[index + 1],
+                Some(layout) => layout.block(index),
                 None => index * self.count..(index + 1) * self.count,
             },
         }
@@ -318,13 +291,13 @@ impl Call {
 
     /// Offset in the receive buffer of the block from rank `from` to the rank that holds the buffer.
     fn place(&self, from: usize, index: usize) -> usize {
-        self.layout.as_ref().map_or(from * self.count, |layout| layout.places[index])
+        self.layout.as_ref().map_or(from * self.count, |layout| layout.place(index))
     }
 
     /// The index of the block that holds position `at` of the space.
     fn index(&self, at: usize) -> usize {
         match &self.layout {
-            Some(layout) => layout.starts.partition_point(|&start| start <= at) - 1,
+            Some(layout) => layout.index(at),
             None => at / self.count.max(1),
         }
     }
@@ -342,7 +315,7 @@ impl Call {
             }
             (Collective::MatrixMultiply, _) => self.product().space(),
             (Collective::Barrier, _) => 0,
-            (_, Some(layout)) => layout.starts.last().copied().unwrap_or(0),
+            (_, Some(layout)) => layout.end(),
             (Collective::AllToAll | Collective::TransposeRows, None) => self.size * self.size * self.count,
             (_, None) => self.size * self.count,
         };
@@ -481,7 +454,7 @@ mod tests {
                 if collective.permutes() {
                     call.permutation = Some((0..size).map(|i| (i + 1) % size).collect());
                     calls.push(call.clone());
-                    call.layout = Some(Layout::of_vectors((0..size).map(|i| (i * count) % 4)));
+                    call = call.with_layout(Layout::of_vectors((0..size).map(|i| (i * count) % 4)));
                 }
                 if collective == Collective::MatrixMultiply {
                     calls.push(call.clone());
@@ -491,7 +464,7 @@ mod tests {
                 }
                 if matches!(collective, Collective::AllToAll | Collective::TransposeRows) {
                     calls.push(call.clone());
-                    call.layout = Some(Layout::of_pairs(size, |i, j| (3 * i + j) * count % 4));
+                    call = call.with_layout(Layout::of_pairs(size, |i, j| (3 * i + j) * count % 4));
                 }
                 calls.push(call.clone());
                 if collective.has_in_place() {

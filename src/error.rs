@@ -93,6 +93,16 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// A call given as data that makes no sense.
+    #[error("{argument}: {collective}: {why}")]
+    Call {
+        /// Which part of it.
+        argument: &'static str,
+        /// The collective.
+        collective: Collective,
+        /// What is wrong.
+        why: String,
+    },
     /// A link that cannot be avoided.
     #[error("avoid_links: {}-{}: {why}", link.0, link.1)]
     Link {

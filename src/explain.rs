@@ -16,6 +16,8 @@ pub struct Explanation {
     pub size: usize,
     /// The root, where there is one.
     pub root: Option<usize>,
+    /// The other rank of a send or exchange.
+    pub peer: Option<usize>,
     /// Elements of the vector or block, and bytes of one.
     pub count: usize,
     /// Bytes of an element.
@@ -52,6 +54,7 @@ impl Explanation {
             collective: plan.call.collective,
             size: plan.call.size,
             root: plan.call.collective.has_root().then_some(plan.call.root),
+            peer: plan.call.collective.has_peer().then_some(plan.call.peer),
             count: plan.call.count,
             element: plan.element,
             matrices: (plan.call.collective == Collective::MatrixMultiply).then(|| plan.call.product()),
@@ -82,6 +85,9 @@ impl fmt::Display for Explanation {
         }
         if let Some(root) = self.root {
             write!(f, ", root {root}")?;
+        }
+        if let Some(peer) = self.peer {
+            write!(f, ", peer {peer}")?;
         }
         write!(f, ": {} ({}), {ports}", self.algorithm, self.source)?;
         if ports == PortModel::AllPorts && symmetrized {

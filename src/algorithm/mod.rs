@@ -28,7 +28,6 @@ mod exchange;
 mod optimal_times;
 #[cfg(test)]
 mod sbnt_tables;
-mod spread;
 mod translated;
 mod tree_scatter;
 

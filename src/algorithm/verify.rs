@@ -29,7 +29,7 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
             calls.push(call.clone());
         }
         call.permutation = Some((0..size).map(|i| i ^ 1).collect());
-        if size % 2 == 0 {
+        if size.is_multiple_of(2) {
             calls.push(call.clone());
         }
         call.permutation = Some((0..size).rev().collect());
@@ -42,7 +42,7 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
             _ if collective.permutes() => Some(Layout::of_vectors((0..size).map(|rank| rank % (count + 1)))),
             _ => None,
         };
-        calls.extend(layout.map(|layout| Call { layout: Some(layout), ..call.clone() }));
+        calls.extend(layout.map(|layout| call.clone().with_layout(layout)));
     }
     if collective == Collective::MatrixMultiply && size.is_power_of_two() {
         // Unequal sides, on all grids.
@@ -99,7 +99,7 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
         if call.count.is_multiple_of(shape.packet()) {
             compare("largest load of a link", report.cost.max_link_load as f64, formula.load);
             if algorithm.flows {
-                let machine = Machine { tau: 1.0, t_c: 1.0, ports: parameters.ports, max_packet: None };
+                let machine = Machine::new(1.0, 1.0, parameters.ports);
                 let time = simulate(&schedules, &machine).map_or(f64::INFINITY, |timeline| timeline.time);
                 compare("time for tau = t_c = 1", time, formula.time(1.0, 1.0));
             } else {
@@ -187,7 +187,7 @@ mod tests {
                     if algorithm.accepts(&call, &parameters).is_err() {
                         continue;
                     }
-                    let machine = Machine { tau: 1.0, t_c: 0.0, ports: PortModel::AllPorts, max_packet: None };
+                    let machine = Machine::new(1.0, 0.0, PortModel::AllPorts);
                     let chain = simulate(&schedules(algorithm, &call, &parameters), &machine).unwrap().time;
                     let hops = (algorithm.formula)(&Shape::new(&call, &parameters)).hops;
                     assert_eq!(chain, hops as f64, "{algorithm:?} n = {n} {parameters:?}");

@@ -34,12 +34,8 @@ impl Prepared<'_> {
         if self.cube.broken.get() {
             return Err(Error::Broken);
         }
-        for rank in [self.call.root, self.call.peer] {
-            if rank >= self.call.size {
-                return Err(Error::Root { root: rank, size: self.call.size });
-            }
-        }
         self.call.count = count;
+        self.call.check()?;
         let plan = self.cube.plan(self.call, element, self.options)?;
         if matches!(compute, Some(Compute::Multiply(_))) {
             receive.fill(0); // products are added to it
@@ -50,6 +46,7 @@ impl Prepared<'_> {
     /// [`Prepared::go`] after a check of the lengths.
     fn checked<T: Pod>(mut self, count: usize, send: &[T], receive: &mut [T]) -> Result<()> {
         self.call.count = count;
+        self.call.check()?;
         let rank = self.cube.rank;
         length("send", send.len(), self.call.send_len(rank), "what this rank contributes")?;
         length("receive", receive.len(), self.call.receive_len(rank), "what this rank gets")?;
@@ -354,7 +351,6 @@ impl Permute<'_> {
         R: BufferMut<Element = S::Element> + ?Sized,
     {
         let (send, receive) = (send.elements(), receive.elements_mut());
-        is_permutation(self.0.call.permutation.as_deref().unwrap_or_default(), self.0.call.size)?;
         length("receive", receive.len(), send.len(), "as long as send")?;
         let count = send.len();
         self.0.go(count, size_of::<S::Element>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
@@ -409,9 +405,6 @@ impl Given<'_> {
             let element = std::any::type_name::<T>();
             return Err(Error::Operation { operation: format!("none given for {}", call.collective), element });
         }
-        if call.collective.permutes() {
-            is_permutation(call.permutation.as_deref().unwrap_or_default(), call.size)?;
-        }
         let count = call.count;
         self.0.checked(count, send, receive)
     }
@@ -427,21 +420,4 @@ impl Given<'_> {
         let compute = Some(Compute::Multiply(&multiply));
         self.0.go(count, size_of::<T>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), compute)
     }
-}
-
-fn is_permutation(permutation: &[usize], size: usize) -> Result<()> {
-    if permutation.len() != size {
-        return Err(Error::Permutation { why: format!("{} targets for {size} ranks", permutation.len()) });
-    }
-    let mut sources = vec![None; size];
-    for (rank, &target) in permutation.iter().enumerate() {
-        match sources.get_mut(target) {
-            None => return Err(Error::Permutation { why: format!("rank {rank} sends to {target}, which is no rank") }),
-            Some(Some(other)) => {
-                return Err(Error::Permutation { why: format!("ranks {other} and {rank} both send to {target}") })
-            }
-            Some(source) => *source = Some(rank),
-        }
-    }
-    Ok(())
 }

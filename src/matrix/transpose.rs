@@ -156,12 +156,7 @@ impl Transpose<'_> {
         let rows = |rank| self.part(rank, false).rows;
         let rows_after = |rank| self.part(rank, true).rows;
         let length = |from, to| rows(from).len() * rows_after(to).len();
-        let count =
-            (0..size).flat_map(|from| (0..size).map(move |to| (from, to))).map(|(from, to)| length(from, to)).max();
-        let call = Call {
-            layout: Some(Layout::of_pairs(size, length)),
-            ..Call::new(Collective::TransposeRows, size, count.unwrap_or(0))
-        };
+        let call = Call::new(Collective::TransposeRows, size, 0).with_layout(Layout::of_pairs(size, length));
         // Block by block, each for a rank and column after column, so that it arrives as parts of rows.
         let mut send = vec![T::zeroed(); matrix.len()];
         let mut blocks = &mut send[..];
@@ -185,8 +180,8 @@ impl Transpose<'_> {
     fn by_submatrices<T: Pod>(self, columns: usize, matrix: &[T], transposed: &mut [T]) -> Result<()> {
         let size = self.cube.size();
         let lengths = (0..size).map(|rank| self.part(rank, false).len());
-        let call = Call::new(Collective::TransposeSubmatrices, size, lengths.clone().max().unwrap_or(0));
-        let call = Call { layout: Some(Layout::of_vectors(lengths)), ..call.with_grid(columns) };
+        let call = Call::new(Collective::TransposeSubmatrices, size, 0).with_layout(Layout::of_vectors(lengths));
+        let call = call.with_grid(columns);
         let own = self.input();
         let mut send = vec![T::zeroed(); matrix.len()];
         transpose_local(matrix, own.columns.len(), own.rows.len(), (0..own.columns.len()).into(), &mut send);

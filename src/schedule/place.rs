@@ -73,7 +73,7 @@ fn last_uses(messages: &Messages) -> Vec<Vec<Range<usize>>> {
         .rev()
         .map(|message| {
             let mut last = Vec::new();
-            for piece in messages.pieces(message).iter().filter(|_| message.sends) {
+            for piece in messages.pieces(message).iter().filter(|_| message.sends && message.through.is_none()) {
                 let mut at = piece.start;
                 while at < piece.end {
                     match later.at(at, piece.end) {

@@ -25,10 +25,12 @@
 //! Example, n = 2, root 0, m = 2: round 0: the first half of block 3 to 2, the second half to 1; round 1: block 1 to 1, block 2 to
 //! 2, and to 3 its first half from 2 and its second half from 1.
 
-use crate::algorithm::spread::{lcm, turn};
+use crate::address::{mask, rotate_right};
+use crate::algorithm::send::spread_unit;
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
+use crate::topology::sbnt::{Sbnt, Variant};
 use crate::topology::{rotated::Rotated, sbt::Sbt, Tree};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -40,7 +42,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "(2^n - 1)/n m t_c + n tau",
     formula,
-    exact: |shape| shape.count.is_multiple_of(lcm(shape.n)),
+    exact: |shape| shape.count.is_multiple_of(spread_unit(shape.n)),
     form: Form::Forward(write),
     ..DEFAULTS
 };
@@ -71,8 +73,7 @@ pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) 
         // A piece enters node `top` as many rounds before the last one as it has levels to go.
         let pass = |top: usize| {
             tree.subtree(top).map(move |(x, below)| {
-                let index = turn(n, x, x, s);
-                (n as usize - 1 - below as usize, part(problem.block(x ^ root), index, x.count_ones() as usize))
+                (n as usize - 1 - below as usize, part(problem.block(x ^ root), turn(n, x, s), x.count_ones() as usize))
             })
         };
         if let Some(parent) = tree.parent(c) {
@@ -84,6 +85,39 @@ pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) 
             for (round, piece) in pass(child) {
                 route.send(round, child ^ root, [piece]);
             }
+        }
+    }
+}
+
+/// The number of the piece of x's block that goes across bit s first. The last one, the longest of unequal ones, goes across the
+/// first of the bits from x's index in the SBnT upwards, cyclically; the one before it across the second, and so on.
+fn turn(n: u32, x: usize, s: u32) -> usize {
+    let index = Sbnt::new(n, Variant::MinRight).index(x);
+    let before = rotate_right(x, index, n) & mask((s + n - index) % n);
+    (x.count_ones() - 1 - before.count_ones()) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::verify::verify;
+    use crate::collective::Call;
+
+    #[test]
+    fn pieces_take_turns_from_the_index_on() {
+        // R^2(01100) = 00011 is least, so bit 2 comes first; R(10110) = 01011 is, so bit 1.
+        assert_eq!([2, 3].map(|s| turn(5, 0b01100, s)), [1, 0]);
+        assert_eq!([1, 2, 4].map(|s| turn(5, 0b10110, s)), [2, 1, 0]);
+    }
+
+    /// Single elements load the root's links as the subtrees of the SBnT have nodes: Ho and Johnsson 1988, table 1.
+    #[test]
+    fn single_elements_are_balanced() {
+        for (n, largest) in [(2, 2), (3, 3), (4, 5), (5, 7), (6, 13), (7, 19)] {
+            let parameters = Parameters { symmetrized: false, ..Parameters::new(PortModel::AllPorts) };
+            let report = verify(&ALGORITHM, &Call::new(Collective::Scatter, 1 << n, 1), &parameters);
+            assert!(report.violations.is_empty(), "n = {n}: {:?}", report.violations);
+            assert_eq!(report.cost.max_link_load, largest, "n = {n}");
         }
     }
 }

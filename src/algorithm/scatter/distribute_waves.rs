@@ -20,18 +20,18 @@
 //! Memory: a relay holds what passes through it.
 //!
 //! Correctness condition: a wave leaves C_1 over n - 1 links a node, and r < n - 1, so it is gone before the next one has arrived.
-//! Shares by position: a node cuts what it holds, in ascending order, into equal parts, so that both ends of a link know them. To
-//! know its own shares a node follows those of all nodes between the root and itself.
+//! Both ends of a link know its share from the addresses alone ([`Spread`]).
 //!
 //! Example, n = 3, root 0: wave 0: a half of blocks 3 and 5 and a third of block 7 to 1, and so on to 2 and 4; wave 1: blocks 1, 2
 //! and 4. Wavelets of wave 0 from 1: a sixth of block 7 to 3 and to 5, then a half of block 3 to 3 and of block 5 to 5.
 
 use super::distribute;
-use crate::address::Ports;
-use crate::algorithm::spread::{lcm, Spread};
+use crate::address::{rotate_right, Ports};
+use crate::algorithm::send::{relay::Spread, spread_unit};
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
-use crate::collective::Collective;
+use crate::collective::{part, Collective};
 use crate::schedule::Problem;
+use crate::topology::sbnt::{Sbnt, Variant};
 use std::ops::Range;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -44,7 +44,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     cost: "(2^n - 1)/n m t_c + k tau, k about n / log2 n, for m large",
     formula,
     // Long enough for tau = t_c: only for n = 4 is that more than divisibility asks for.
-    exact: |shape| shape.count.is_multiple_of(lcm(shape.n)) && (shape.n != 4 || shape.count >= 24),
+    exact: |shape| shape.count.is_multiple_of(spread_unit(shape.n)) && (shape.n != 4 || shape.count >= 24),
     flows: true,
     form: Form::Forward(write),
     ..DEFAULTS
@@ -115,7 +115,7 @@ impl Waves {
             if share >= 1.0 {
                 return block.end;
             }
-            let unit = lcm(l);
+            let unit = spread_unit(l);
             let units = (share.max(0.0) * block.len() as f64 / unit as f64).round() as usize;
             (block.start + units.saturating_mul(unit)).min(block.end)
         };
@@ -140,34 +140,43 @@ pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) 
     // The nodes x whose way leads through c, c itself last.
     let mut bits = beyond;
     loop {
-        let x = c | bits;
-        let l = x.count_ones();
-        for wave in (0..waves.number()).filter(|_| x != 0) {
-            let portion = waves.portion(wave, l, problem.block(x ^ root));
-            if portion.is_empty() {
-                continue;
-            }
-            // The round in which it leaves a node of C_j: a whole wave leaves the root, a wavelet every other node. Those are
-            // under way while the next wave arrives, which must not wait for their memory.
-            let round = |j: u32| match j {
-                0 => wave * n as usize,
-                _ => (wave + 1) * n as usize + (n - l + j - 1) as usize,
-            };
-            let spread = Spread::new(n, x);
-            let shares = spread.shares(c, portion);
-            let own = shares.len() - 1;
-            for (index, port) in Ports::from_mask(c).iter().enumerate() {
-                let source = &shares[own ^ 1 << index];
-                route.receive(round(c.count_ones() - 1), node ^ 1 << port, spread.given(source, c ^ 1 << port, port));
-            }
-            for port in Ports::from_mask(x ^ c) {
-                route.send(round(c.count_ones()), node ^ 1 << port, spread.given(&shares[own], c, port));
-            }
-        }
+        towards(problem, &waves, node, c | bits, route);
         if bits == 0 {
             break;
         }
         bits = (bits - 1) & beyond;
+    }
+}
+
+/// Writes what a node on the way to the one of relative address x does for it.
+fn towards(problem: &Problem, waves: &Waves, node: usize, x: usize, route: &mut Route) {
+    let (n, root) = (problem.n, problem.root);
+    let (c, l) = (node ^ root, x.count_ones());
+    // Dimensions in cyclic order from x's index in the SBnT on, so that what does not divide is spread over the root's links.
+    let index = if x == 0 { 0 } else { Sbnt::new(n, Variant::MinRight).index(x) };
+    let turned = |v: usize| rotate_right(v, index, n);
+    let spread = Spread::new(turned(x));
+    let portions: Vec<_> =
+        (0..waves.number()).map(|wave| (wave, waves.portion(wave, l, problem.block(x ^ root)))).collect();
+    for port in Ports::from_mask(x) {
+        // The end of the link that is nearer to the root sends.
+        let from = c & !(1 << port);
+        let units = spread.over(turned(from), (port + n - index) % n);
+        for (wave, portion) in portions.iter().filter(|(_, portion)| !portion.is_empty()) {
+            // A whole wave leaves the root, a wavelet every other node. Those are under way while the next wave arrives, which
+            // must not wait for their memory.
+            let round = match from.count_ones() {
+                0 => wave * n as usize,
+                j => (wave + 1) * n as usize + (n - l + j - 1) as usize,
+            };
+            let at = |unit| part(portion.clone(), unit, spread.whole).start;
+            let pieces = units.iter().map(|units| at(units.start)..at(units.end));
+            if from == c {
+                route.send(round, node ^ 1 << port, pieces);
+            } else {
+                route.receive(round, node ^ 1 << port, pieces);
+            }
+        }
     }
 }
 
@@ -211,7 +220,7 @@ mod tests {
     fn packets_grow_by_r() {
         for n in 1..=12u32 {
             let waves = Waves::new(n);
-            let m = lcm(n) * 1000;
+            let m = spread_unit(n) * 1000;
             let packets: Vec<f64> = (0..waves.number())
                 .map(|wave| {
                     let length = |l| binomial(n - 1, l - 1) / f64::from(l) * waves.portion(wave, l, 0..m).len() as f64;
@@ -231,7 +240,7 @@ mod tests {
         let call = Call::new(Collective::Scatter, 1 << n, count);
         let schedules =
             schedules(&ALGORITHM, &call, &Parameters { symmetrized: false, ..Parameters::new(PortModel::AllPorts) });
-        let machine = Machine { tau, t_c: 1.0, ports: PortModel::AllPorts, max_packet: None };
+        let machine = Machine::new(tau, 1.0, PortModel::AllPorts);
         let timeline = simulate(&schedules, &machine).expect("a legal schedule");
         (schedules, timeline)
     }

@@ -11,10 +11,10 @@ pub mod oc_send_1;
 pub mod oc_send_2;
 pub mod oc_send_3;
 pub mod oc_send_4;
+pub mod relay;
 pub mod xoc_send_1;
 pub mod xoc_send_2;
 
-mod relay;
 #[cfg(test)]
 mod tests;
 
@@ -77,7 +77,7 @@ fn k_sum(d: u32) -> f64 {
 
 /// lcm(1, ..., d), which is also the least number that d C(d - 1, k) divides for every k: a group of as many elements spreads
 /// evenly over the opposite corner's subcube. Below 2^42 for every cube.
-fn spread_unit(d: u32) -> usize {
+pub fn spread_unit(d: u32) -> usize {
     (1..=d as usize).fold(1, |unit, k| {
         let (mut a, mut b) = (unit, k);
         while b != 0 {

@@ -97,15 +97,16 @@ pub fn cyclic(mask: usize, first: u32) -> impl Iterator<Item = u32> {
 /// equal shares in the order of the ports over which they go. Every cut is a multiple of 1 / lcm(1, ..., d), so
 /// the shares are known everywhere without knowing the length of the group. Following a share back to node 0 costs time in
 /// proportion to the number of its intervals, of which a group has d 2^(d-1) at most.
-struct Spread {
+pub struct Spread {
     mask: usize,
-    whole: usize,
+    /// lcm(1, ..., d), the units of the whole group.
+    pub whole: usize,
     /// By distance k the units that each link to distance k + 1 carries.
     loads: Vec<usize>,
 }
 
 impl Spread {
-    fn new(mask: usize) -> Spread {
+    pub fn new(mask: usize) -> Spread {
         let d = mask.count_ones() as usize;
         let whole = spread_unit(d as u32);
         let links = (0..d).scan(d, |links, k| {
@@ -118,7 +119,7 @@ impl Spread {
     }
 
     /// The units that node `c` sends over `port`, one that leads away from node 0; ascending, neighbours joined.
-    fn over(&self, c: usize, port: u32) -> Vec<Range<usize>> {
+    pub fn over(&self, c: usize, port: u32) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         self.collect(c, self.sent(c, port), &mut found);
         found.sort_unstable_by_key(|units| units.start);
