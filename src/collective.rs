@@ -6,6 +6,14 @@
 //! nothing of buffers; this file alone says where an interval lies at the start ([`Call::initial`]) and at the end
 //! ([`Call::last`]).
 
+mod check;
+mod layout;
+mod product;
+
+pub use check::check_permutation;
+pub use layout::Layout;
+pub use product::MatrixProduct;
+
 use crate::address::dimension_for;
 use crate::schedule::Avoided;
 use std::fmt;
@@ -42,13 +50,15 @@ pub enum Collective {
     TransposeRows,
     /// A matrix stored by submatrices on a grid of ranks becomes its transpose: a permutation of the submatrices.
     TransposeSubmatrices,
+    /// The product of two matrices that are spread over a grid of ranks, spread likewise.
+    MatrixMultiply,
     /// No data: no rank leaves before all have entered.
     Barrier,
 }
 
 impl Collective {
     /// All collectives, in the order in which they are listed to users.
-    pub const ALL: [Collective; 14] = [
+    pub const ALL: [Collective; 15] = [
         Collective::Broadcast,
         Collective::Scatter,
         Collective::Gather,
@@ -62,6 +72,7 @@ impl Collective {
         Collective::Exchange,
         Collective::TransposeRows,
         Collective::TransposeSubmatrices,
+        Collective::MatrixMultiply,
         Collective::Barrier,
     ];
 
@@ -81,6 +92,7 @@ impl Collective {
             Collective::Exchange => "exchange",
             Collective::TransposeRows => "transpose-rows",
             Collective::TransposeSubmatrices => "transpose-submatrices",
+            Collective::MatrixMultiply => "matrix-multiply",
             Collective::Barrier => "barrier",
         }
     }
@@ -168,44 +180,6 @@ pub struct Placement {
     pub offset: usize,
 }
 
-/// Blocks of unequal lengths: where each begins in the space, and in the receive buffer of the rank on which it ends.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Layout {
-    /// First position of every block, and the end of the last one.
-    starts: Arc<[usize]>,
-    /// Offset of every block in the receive buffer.
-    places: Arc<[usize]>,
-}
-
-impl Layout {
-    /// One block a rank, each alone in its receive buffer: `lengths` in elements, by rank.
-    pub fn of_vectors(lengths: impl IntoIterator<Item = usize>) -> Layout {
-        let starts = prefix_sums(lengths);
-        Layout { places: vec![0; starts.len() - 1].into(), starts }
-    }
-
-    /// A block from every rank to every rank: `length(from, to)` in elements.
-    pub fn of_pairs(size: usize, length: impl Fn(usize, usize) -> usize) -> Layout {
-        let pairs = (0..size).flat_map(|from| (0..size).map(move |to| (from, to)));
-        let starts = prefix_sums(pairs.clone().map(|(from, to)| length(from, to)));
-        let mut filled = vec![0; size];
-        let places = pairs.map(|(from, to)| {
-            filled[to] += length(from, to);
-            filled[to] - length(from, to)
-        });
-        Layout { starts, places: places.collect() }
-    }
-}
-
-fn prefix_sums(lengths: impl IntoIterator<Item = usize>) -> Arc<[usize]> {
-    let mut end = 0;
-    let ends = lengths.into_iter().map(|length| {
-        end += length;
-        end
-    });
-    std::iter::once(0).chain(ends).collect()
-}
-
 /// One collective call: all that a schedule depends on, apart from the algorithm and its parameters.
 ///
 /// Every rank of the communicator holds an equal `Call`; counts are in elements.
@@ -219,7 +193,8 @@ pub struct Call {
     pub root: usize,
     /// The other rank of a send or an exchange, 0 where there is none.
     pub peer: usize,
-    /// Elements of the vector (broadcast, reduce, all-reduce, permute) or of one block (the others).
+    /// Elements of the vector (broadcast, reduce, all-reduce, permute) or of one block (the others); for a matrix product, of
+    /// a side.
     pub count: usize,
     /// The send data already lies in its place in the receive buffer (all-gather, all-reduce, reduce on the root).
     pub in_place: bool,
@@ -230,6 +205,8 @@ pub struct Call {
     /// The blocks, where they are not all of `count` elements (permutations, all-to-all, transpositions); `count` is then
     /// the longest.
     pub layout: Option<Layout>,
+    /// For a matrix product: its shape, where the matrices are not squares with sides of `count` elements on the usual grid.
+    pub matrices: Option<MatrixProduct>,
     /// Links, as pairs of ranks, that must carry nothing; see [`crate::schedule::Avoided`].
     pub avoid: Option<Avoided>,
 }
@@ -247,6 +224,7 @@ impl Call {
             ordered: false,
             permutation: None,
             layout: None,
+            matrices: None,
             avoid: None,
         };
         if collective.has_peer() {
@@ -262,13 +240,25 @@ impl Call {
         call
     }
 
+    /// The same call with blocks of these lengths; `count` becomes the longest.
+    pub fn with_layout(mut self, layout: Layout) -> Call {
+        self.count = layout.longest();
+        self.layout = Some(layout);
+        self
+    }
+
     /// The transposition of a grid of submatrices with `columns` columns, which must divide the number of ranks: rank
     /// a `columns` + b sends to rank b (size / `columns`) + a.
     pub fn with_grid(mut self, columns: usize) -> Call {
-        let rows = self.size / columns;
+        let rows = self.size.checked_div(columns).unwrap_or(0);
         self.permutation = (rows * columns == self.size)
             .then(|| (0..self.size).map(|rank| rank % columns * rows + rank / columns).collect());
         self
+    }
+
+    /// For a matrix product: its shape and distribution.
+    pub fn product(&self) -> MatrixProduct {
+        self.matrices.unwrap_or_else(|| MatrixProduct::square(self.size, self.count))
     }
 
     /// The mask by which a permutation translates every rank, if it does: rank i's vector goes to rank i XOR mask.
@@ -286,13 +276,14 @@ impl Call {
 
     /// Block `index` of the space: of rank `index`, or, for all-to-all, the block from rank `index / size` to rank
     /// `index % size`. A vector that is not made of blocks (broadcast, reduce, all-reduce) is cut into `size` parts as
-    /// even as possible.
+    /// even as possible; of a matrix product, it is the block of C.
     pub fn block(&self, index: usize) -> Range<usize> {
         match self.collective {
             Collective::Broadcast | Collective::Reduce | Collective::AllReduce => part(0..self.count, index, self.size),
+            Collective::MatrixMultiply => self.product().c_block(index),
             Collective::Barrier => 0..0,
             _ => match &self.layout {
-                Some(layout) => layout.starts[index]..layout.starts[index + 1],
+                Some(layout) => layout.block(index),
                 None => index * self.count..(index + 1) * self.count,
             },
         }
@@ -300,13 +291,13 @@ impl Call {
 
     /// Offset in the receive buffer of the block from rank `from` to the rank that holds the buffer.
     fn place(&self, from: usize, index: usize) -> usize {
-        self.layout.as_ref().map_or(from * self.count, |layout| layout.places[index])
+        self.layout.as_ref().map_or(from * self.count, |layout| layout.place(index))
     }
 
     /// The index of the block that holds position `at` of the space.
     fn index(&self, at: usize) -> usize {
         match &self.layout {
-            Some(layout) => layout.starts.partition_point(|&start| start <= at) - 1,
+            Some(layout) => layout.index(at),
             None => at / self.count.max(1),
         }
     }
@@ -322,8 +313,9 @@ impl Call {
                     2 * self.count
                 }
             }
+            (Collective::MatrixMultiply, _) => self.product().space(),
             (Collective::Barrier, _) => 0,
-            (_, Some(layout)) => layout.starts.last().copied().unwrap_or(0),
+            (_, Some(layout)) => layout.end(),
             (Collective::AllToAll | Collective::TransposeRows, None) => self.size * self.size * self.count,
             (_, None) => self.size * self.count,
         };
@@ -364,6 +356,11 @@ impl Call {
             Collective::Send | Collective::Exchange if rank == self.root => at(self.block(0), Buffer::Send, 0),
             Collective::Exchange if rank == self.peer => at(self.block(1), Buffer::Send, 0),
             Collective::Send | Collective::Exchange => Vec::new(),
+            Collective::MatrixMultiply => {
+                let (a, b) = (self.product().a_block(rank), self.product().b_block(rank));
+                let behind = a.len();
+                [at(a, Buffer::Send, 0), at(b, Buffer::Send, behind)].concat()
+            }
             Collective::Reduce if self.in_place && rank == self.root => at(everything, Buffer::Receive, 0),
             Collective::AllReduce if self.in_place => at(everything, Buffer::Receive, 0),
             Collective::Reduce | Collective::ReduceScatter | Collective::AllReduce => at(everything, Buffer::Send, 0),
@@ -377,7 +374,9 @@ impl Call {
             Collective::Broadcast | Collective::AllGather | Collective::AllReduce => vec![at(self.space(), 0)],
             Collective::Gather | Collective::Reduce if rank == self.root => vec![at(self.space(), 0)],
             Collective::Gather | Collective::Reduce | Collective::Barrier => Vec::new(),
-            Collective::Scatter | Collective::ReduceScatter => vec![at(self.block(rank), 0)],
+            Collective::Scatter | Collective::ReduceScatter | Collective::MatrixMultiply => {
+                vec![at(self.block(rank), 0)]
+            }
             Collective::AllToAll | Collective::TransposeRows => {
                 let from = (0..self.size).map(|i| (i, i * self.size + rank));
                 from.map(|(i, index)| at(self.block(index), self.place(i, index))).collect()
@@ -409,7 +408,7 @@ impl Call {
             Collective::Broadcast | Collective::AllGather | Collective::AllReduce => within(0..end, 0),
             Collective::Gather | Collective::Reduce if rank == self.root => within(0..end, 0),
             Collective::Gather | Collective::Reduce | Collective::Barrier => (None, end - at),
-            Collective::Scatter | Collective::ReduceScatter => within(self.block(rank), 0),
+            Collective::Scatter | Collective::ReduceScatter | Collective::MatrixMultiply => within(self.block(rank), 0),
             Collective::AllToAll | Collective::TransposeRows => {
                 let index = self.index(at);
                 if index % self.size == rank {
@@ -455,11 +454,17 @@ mod tests {
                 if collective.permutes() {
                     call.permutation = Some((0..size).map(|i| (i + 1) % size).collect());
                     calls.push(call.clone());
-                    call.layout = Some(Layout::of_vectors((0..size).map(|i| (i * count) % 4)));
+                    call = call.with_layout(Layout::of_vectors((0..size).map(|i| (i * count) % 4)));
+                }
+                if collective == Collective::MatrixMultiply {
+                    calls.push(call.clone());
+                    let (grid_rows, grid_columns) = (size, 1);
+                    let sides = MatrixProduct { rows: count, inner: count + 2, columns: 3, grid_rows, grid_columns };
+                    call.matrices = Some(sides);
                 }
                 if matches!(collective, Collective::AllToAll | Collective::TransposeRows) {
                     calls.push(call.clone());
-                    call.layout = Some(Layout::of_pairs(size, |i, j| (3 * i + j) * count % 4));
+                    call = call.with_layout(Layout::of_pairs(size, |i, j| (3 * i + j) * count % 4));
                 }
                 calls.push(call.clone());
                 if collective.has_in_place() {
@@ -495,7 +500,8 @@ mod tests {
         }
     }
 
-    /// Together the ranks start with every position and end with every position.
+    /// Together the ranks start with every position and end with every position; of a product they start with the factors and
+    /// end with the result.
     #[test]
     fn nothing_is_left_out() {
         for size in 1..6 {
@@ -505,6 +511,10 @@ mod tests {
                 for rank in 0..size {
                     call.initial(rank).into_iter().flat_map(|p| p.space).for_each(|at| before[at] = true);
                     call.last(rank).into_iter().flat_map(|p| p.space).for_each(|at| after[at] = true);
+                }
+                if call.collective == Collective::MatrixMultiply {
+                    assert!(before.iter().zip(&after).all(|(before, after)| before != after), "{call:?}");
+                    continue;
                 }
                 assert!(before.iter().all(|x| *x) && after.iter().all(|x| *x), "{call:?}");
             }

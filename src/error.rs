@@ -77,12 +77,30 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// Matrices or a grid of ranks that the call cannot be made for.
+    #[error("{argument}: {why}")]
+    Shape {
+        /// Which argument.
+        argument: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Bins of a histogram that cannot be.
     #[error("{argument}: {why}")]
     Bins {
         /// Which argument.
         argument: &'static str,
         /// What is wrong with it.
+        why: String,
+    },
+    /// A call given as data that makes no sense.
+    #[error("{argument}: {collective}: {why}")]
+    Call {
+        /// Which part of it.
+        argument: &'static str,
+        /// The collective.
+        collective: Collective,
+        /// What is wrong.
         why: String,
     },
     /// A link that cannot be avoided.

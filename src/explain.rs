@@ -16,6 +16,8 @@ pub struct Explanation {
     pub size: usize,
     /// The root, where there is one.
     pub root: Option<usize>,
+    /// The other rank of a send or exchange.
+    pub peer: Option<usize>,
     /// Elements of the vector or block, and bytes of one.
     pub count: usize,
     /// Bytes of an element.
@@ -50,6 +52,7 @@ impl Explanation {
             collective: plan.call.collective,
             size: plan.call.size,
             root: plan.call.collective.has_root().then_some(plan.call.root),
+            peer: plan.call.collective.has_peer().then_some(plan.call.peer),
             count: plan.call.count,
             element: plan.element,
             algorithm: plan.choice.algorithm.name,
@@ -72,6 +75,9 @@ impl fmt::Display for Explanation {
         write!(f, "{} of {} x {} B on {} ranks", self.collective, self.count, self.element, self.size)?;
         if let Some(root) = self.root {
             write!(f, ", root {root}")?;
+        }
+        if let Some(peer) = self.peer {
+            write!(f, ", peer {peer}")?;
         }
         write!(f, ": {} ({}), {ports}", self.algorithm, self.source)?;
         if ports == PortModel::AllPorts && symmetrized {

@@ -21,7 +21,8 @@
 //! * [`collective`]: what each collective means. * [`algorithm`]: the algorithms and their registry.
 //! * [`schedule`]: from the transfers of nodes to the operations of ranks, for any number of ranks; checker and cost.
 //! * [`select`]: which algorithm a call gets, and why. * [`executor`]: what carries schedules out.
-//! * [`comm`]: the public API, [`Hypercube`]. * [`histogram`]: values into bins. * [`render`]: pictures.
+//! * [`comm`]: the public API, [`Hypercube`]. * [`histogram`]: values into bins. * [`matrix`]: products and transposes of
+//!   matrices. * [`render`]: pictures.
 //!
 //! # Over MPI
 //! ```no_run
@@ -74,6 +75,8 @@
 //! # Papers
 //! * HJ86: C.-T. Ho, S. L. Johnsson, Distributed Routing Algorithms for Broadcasting and Personalized Communication in
 //!   Hypercubes, YALEU/DCS/TR-483, 1986.
+//! * HJE: C.-T. Ho, S. L. Johnsson, A. Edelman, Matrix Multiplication on Hypercubes Using Full Bandwidth and Constant Storage,
+//!   TR-19-91, Harvard University, 1991.
 //! * HJ88: C.-T. Ho, S. L. Johnsson, Spanning Balanced Trees in Boolean Cubes, YALEU/DCS/TR-611, 1988.
 //! * SW: Q. F. Stout, B. Wagar, Intensive Hypercube Communication, Journal of Parallel and Distributed Computing 10, 1990.
 #![deny(missing_docs)]
@@ -87,6 +90,7 @@ pub mod error;
 pub mod executor;
 pub mod explain;
 pub mod histogram;
+pub mod matrix;
 pub mod operation;
 pub mod render;
 pub mod schedule;

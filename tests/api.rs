@@ -423,6 +423,27 @@ fn with_options(cube: &Hypercube, collective: Collective, root: usize, count: us
             let outcome = cube.collective(call).options(options).run(&wide, &mut long);
             check(outcome, &long, &|at| u64::value(at / count, rank * count + at % count));
         }
+        Collective::MatrixMultiply if size.is_power_of_two() => {
+            let side = count % 64; // every element of the product is computed one by one
+            let product = cube.matrix_multiply(side, side + 1, side / 2).options(options);
+            let factor = |which: usize, (i, j): (usize, usize)| u64::value(which, 1000 * i + j);
+            let a: Vec<u64> = product.a().indices().map(|at| factor(0, at)).collect();
+            let b: Vec<u64> = product.b().indices().map(|at| factor(1, at)).collect();
+            let places: Vec<_> = product.c().indices().collect();
+            let mut c = vec![1; places.len()];
+            let outcome = product.run(&a, &b, &mut c);
+            check(outcome, &c, &|at| {
+                let term = |k| factor(0, (places[at].0, k)).wrapping_mul(factor(1, (k, places[at].1)));
+                (0..=side).map(term).fold(0, u64::wrapping_add)
+            });
+        }
+        Collective::MatrixMultiply => {
+            let product = cube.matrix_multiply(count, count, count).options(options);
+            let (a, b) = (vec![0u64; product.a().len()], vec![0; product.b().len()]);
+            let mut c = vec![1; product.c().len()];
+            let error = product.run(&a, &b, &mut c).unwrap_err().to_string();
+            assert!(error.starts_with("size: "), "{case}: {error}");
+        }
         Collective::TransposeSubmatrices => {
             // The grid has 2^floor(n/2) columns, or as many as divide the number of ranks.
             let call = Call::new(collective, size, count);
@@ -865,6 +886,7 @@ proptest! {
     ) {
         let algorithm = &registry::ALGORITHMS[which];
         let variants = all_parameters(algorithm, size);
+        prop_assume!(!variants.is_empty());
         let mut parameters = variants[variant % variants.len()];
         parameters.packet = parameters.packet.and(packet);
         let options = named(algorithm, &parameters);
@@ -879,8 +901,10 @@ proptest! {
         count in 0usize..3000,
         root in 0usize..20,
     ) {
+        let collective = Collective::ALL[collective];
+        let size = if collective == Collective::MatrixMultiply { size.next_power_of_two() } else { size };
         let chosen = on(size, move |cube| {
-            with_options(cube, Collective::ALL[collective], root % size, count, &Options::default());
+            with_options(cube, collective, root % size, count, &Options::default());
             let last = cube.last().unwrap();
             (last.algorithm, last.parameters)
         });

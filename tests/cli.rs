@@ -4,6 +4,7 @@ mod common;
 
 use common::{run, Output};
 use hypercoll::algorithm::registry::ALGORITHMS;
+use hypercoll::collective::Collective;
 use serde_json::{json, Value};
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
@@ -47,7 +48,7 @@ fn refused(line: &str, words: &[&str]) {
 fn help_teaches() {
     let help = hypercoll("--help");
     assert_eq!(help.code, Some(0));
-    let subcommands = ["algorithms", "tree", "table", "check", "simulate", "verify", "bench", "plot"];
+    let subcommands = ["algorithms", "tree", "table", "check", "simulate", "figures", "verify", "bench", "plot"];
     for subcommand in subcommands {
         let listed = help.stdout.lines().any(|line| line.trim_start().starts_with(&format!("{subcommand} ")));
         assert!(listed, "{subcommand} is not listed in\n{}", help.stdout);
@@ -67,7 +68,10 @@ fn algorithms_are_the_registry() {
     let rows = parsed("algorithms --json");
     let rows = rows.as_array().expect("a list");
     assert_eq!(rows.len(), ALGORITHMS.len());
-    for (row, algorithm) in rows.iter().zip(ALGORITHMS) {
+    // By collective, as the collectives are listed; within one, as in the registry.
+    let mut algorithms: Vec<_> = ALGORITHMS.iter().collect();
+    algorithms.sort_by_key(|algorithm| Collective::ALL.iter().position(|c| *c == algorithm.collective));
+    for (row, algorithm) in rows.iter().zip(algorithms) {
         has_keys(row, &["collective", "name", "source", "summary", "requirements", "ports"], "algorithms");
         assert_eq!(row["collective"], algorithm.collective.name());
         assert_eq!(row["name"], algorithm.name);
@@ -88,6 +92,42 @@ fn algorithms_are_the_registry() {
     has("reduce-scatter", "histogram", "SW HISTOGRAM");
     has("all-reduce", "histogram", "SW HISTOGRAM");
     has("permute", "permuted_send", "SW PERMUTED SEND");
+    has("broadcast", "hamiltonian_path", "HJ86 Hamiltonian path");
+    has("broadcast", "tcbt", "HJ86 TCBT");
+    has("scatter", "sbg", "HJ88 SBG");
+    has("scatter", "balanced_tree", "BOSTT single node scatter");
+    has("all-gather", "multinode_broadcast", "BOSTT multinode broadcast");
+    has("all-to-all", "total_exchange", "BOSTT total exchange");
+
+    // The formula, worked out, is what the schedule takes; here for the papers' symmetrised and single-message forms.
+    for row in rows {
+        has_keys(&row["example"], &["dimension", "count", "ports", "formula", "schedule"], "algorithms");
+        let (formula, schedule) = (&row["example"]["formula"], &row["example"]["schedule"]);
+        assert_eq!(formula["max_link_load"], schedule["max_link_load"], "{row}");
+        // A permutation's fixed points need no message.
+        if row["collective"] != "transpose-submatrices" {
+            assert_eq!(formula["transmissions"], schedule["transmissions"], "{row}");
+        }
+        // The waves of DISTRIBUTE 2 are the root's; they follow one another through the cube.
+        if row["name"] != "distribute_waves" {
+            assert_eq!(formula["rounds"], schedule["rounds"], "{row}");
+        }
+    }
+    let example = |collective: &str, name: &str| {
+        let row = rows.iter().find(|row| row["collective"] == collective && row["name"] == name).expect("a row");
+        row["example"]["schedule"].clone()
+    };
+    // n = 4, 3840 elements a block: 15 / 4 blocks over each link of the root; every path has 2 links on average.
+    let balanced = json!({ "rounds": 4, "transmissions": 32.0 * 3840.0, "max_link_load": 14400.0 });
+    assert_eq!(example("scatter", "sbg"), balanced);
+    let exchange = json!({ "rounds": 8, "transmissions": 512.0 * 3840.0, "max_link_load": 8.0 * 3840.0 });
+    assert_eq!(example("all-to-all", "total_exchange"), exchange);
+    let requirements = |name: &str| {
+        let row = rows.iter().find(|row| row["name"] == name).expect("a row");
+        row["requirements"].as_str().map(str::to_owned).expect("words")
+    };
+    assert_eq!(requirements("msbt"), "none");
+    assert!(requirements("inversion").contains("permutation"), "{}", requirements("inversion"));
 
     let some = parsed("algorithms broadcast --json");
     assert!(some.as_array().is_some_and(|rows| rows.len() >= 2 && rows.iter().all(|r| r["collective"] == "broadcast")));
@@ -192,6 +232,39 @@ fn tree_sbnt() {
 }
 
 #[test]
+fn trees_of_every_kind() {
+    for kind in ["tcbt", "hamiltonian-path", "sbg", "balanced", "multinode", "double-wave"] {
+        for n in 0..=5usize {
+            let line = format!("tree {kind} --dim {n} --root {} --json", (1usize << n) / 2);
+            let graph = parsed(&line);
+            has_keys(&graph, &["kind", "variant", "dimension", "root", "parents"], &line);
+            assert_eq!((&graph["kind"], &graph["dimension"]), (&json!(kind), &json!(n)));
+            if kind == "double-wave" {
+                assert_eq!(graph["trees"].as_array().map(Vec::len), Some(n));
+                continue;
+            }
+            assert_eq!(graph["parents"].as_array().map(Vec::len), Some(1 << n));
+        }
+    }
+    // A node of period P has n/P parents, one bit away each.
+    let graph = parsed("tree sbg --dim 6 --variant max-left --json");
+    assert_eq!(graph["variant"], "max-left");
+    for (c, period) in [(0b010101, 2), (0b011011, 3), (0b111111, 1), (0b000111, 6)] {
+        let parents = graph["parents"][c].as_array().expect("a list");
+        assert_eq!(parents.len(), 6 / period);
+        assert!(parents.iter().all(|up| (up.as_u64().expect("a rank") as usize ^ c).count_ones() == 1));
+    }
+    assert_eq!(graph["parents"][0], json!([]));
+    for kind in ["tcbt", "hamiltonian-path", "sbg", "balanced", "multinode", "double-wave"] {
+        let svg = hypercoll(&format!("tree {kind} --dim 3 --format svg")).stdout;
+        assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{kind}");
+        assert!(hypercoll(&format!("tree {kind} --dim 3")).stdout.contains("[111]"), "{kind}");
+    }
+    refused("tree balanced --dim 3 --variant max-left", &["variant"]);
+    refused("tree sbt --dim 3 --course middle", &["course"]);
+}
+
+#[test]
 fn tree_as_text_and_picture() {
     assert!(hypercoll("tree sbt --dim 3").stdout.lines().count() > 8);
     let svg = hypercoll("tree msbt --dim 3 --format svg").stdout;
@@ -221,7 +294,17 @@ fn tables() {
     let rows = delays["rows"].as_array().expect("rows");
     // 1986, table 1: one send or receive, one send and receive, all ports.
     assert!(rows.contains(&json!([5, "SBT", 5, 5, 5])) && rows.contains(&json!([5, "MSBT", 14, 10, 6])));
-    for name in ["cycles-per-packet", "broadcast-complexity"] {
+    let others = [
+        "cycles-per-packet",
+        "broadcast-complexity",
+        "broadcast-comparison",
+        "bst-subtree-sizes",
+        "personalized-complexity",
+        "sbnt-complexities",
+        "cyclic-ratios",
+        "bostt-optimal",
+    ];
+    for name in others {
         let table = parsed(&format!("table {name} --json"));
         assert_eq!(table["name"], name);
         assert!(table["rows"].as_array().is_some_and(|rows| !rows.is_empty()));
@@ -289,6 +372,85 @@ fn simulate_gives_the_papers_times() {
     assert_eq!(value["time"], 310.0);
     let text = hypercoll("simulate broadcast msbt --dim 3 --count 120 --packet 10 --ports one-port").stdout;
     assert!(text.contains("165") && text.contains("formula"), "{text}");
+}
+
+/// Every row of the registry, with nothing said but the size of the call.
+#[test]
+fn every_row_is_simulated_and_checked_by_its_name() {
+    for algorithm in ALGORITHMS {
+        let name = format!("{} {}", algorithm.collective, algorithm.name);
+        // A square grid of ranks that is a cube has an even dimension.
+        for n in [2, 4] {
+            let value = parsed(&format!("simulate {name} --dim {n} --count 960 --json"));
+            assert_eq!((&value["dimension"], &value["count"]), (&json!(n), &json!(960)), "{name}");
+            let (time, formula) = (value["time"].as_f64(), value["formula"]["time"].as_f64());
+            assert!(time.zip(formula).is_some_and(|(time, formula)| time <= formula + 1e-6), "{name}: {value}");
+            assert_eq!(parsed(&format!("check {name} --size {} --json", 1 << n))["ok"], true, "{name}");
+        }
+    }
+    // Any number of ranks, where the algorithm takes it.
+    for name in ["scatter sbg", "all-to-all total_exchange", "send arbitrary_send_2", "broadcast pipelined_wave"] {
+        assert_eq!(parsed(&format!("check {name} --size 11 --json"))["ok"], true, "{name}");
+    }
+}
+
+#[test]
+fn calls_are_what_the_command_line_says() {
+    // A send across two of four dimensions: the shortest paths have two links.
+    let value = parsed("simulate send oc_send_1 --dim 4 --count 60 --root 3 --peer 6 --json");
+    assert_eq!((&value["rounds"], &value["transmissions"]), (&json!(2), &json!(120)));
+    // Orders and variants change the schedule, and are told.
+    let value =
+        parsed("simulate scatter sbnt --dim 5 --count 8 --order postorder --variant max-left --ports one-port --json");
+    assert_eq!((&value["order"], &value["variant"]), (&json!("postorder"), &json!("max-left")));
+    // A grid of 2 columns and 4 rows.
+    assert_eq!(parsed("check transpose-submatrices direct --size 8 --columns 2 --json")["ok"], true);
+    // Without the link from 0 to 1 the MSBT loses two trees at most; the checker finds nothing on it.
+    assert_eq!(parsed("check broadcast msbt --size 8 --avoid 0-1 --json")["ok"], true);
+    assert_eq!(parsed("check scatter sbnt --size 16 --avoid 0-1,5-7 --json")["ok"], true);
+    refused("check broadcast msbt --avoid 0+1", &["--avoid", "0+1"]);
+    refused("check broadcast msbt --avoid 0-3", &["avoid", "0", "3"]);
+    refused("check send oc_send_1 --size 8 --peer 8", &["peer", "8"]);
+    refused("check broadcast sbt --peer 1", &["peer"]);
+    refused("check broadcast sbt --columns 2", &["columns"]);
+    refused("check transpose-submatrices direct --size 8 --columns 3", &["columns", "3"]);
+    refused("check send xoc_send_1 --size 8 --peer 7", &["peer"]);
+    refused("check permute inversion --size 3 --permutation 1,2,0", &["permutation"]);
+    refused("check permute direct --size 3 --permutation 0,1", &["permutation"]);
+    refused("check broadcast sbt --order cyclic", &["order", "cyclic"]);
+    refused("check broadcast sbt --order backwards", &["backwards", "gray-code"]);
+    refused("check broadcast sbt --variant max-left", &["variant"]);
+    refused("simulate broadcast sbt --dim 3 --count 1 --overlap 2", &["overlap"]);
+    refused("simulate broadcast sbt --dim 3 --count 1 --machine cray", &["cray", "ipsc"]);
+}
+
+/// The iPSC: 5 ms an internal packet of at most 1 KiB, 1 us a byte, one port with 20 % overlap.
+#[test]
+fn a_machine_of_the_papers() {
+    let value = parsed("simulate broadcast sbt --dim 1 --count 2049 --machine ipsc --json");
+    assert_eq!(value["ports"], "one-port");
+    assert!(value["time"].as_f64().is_some_and(|time| (time - (3.0 * 5e-3 + 2049e-6)).abs() < 1e-12), "{value}");
+    // The root's three packets go to different ports; each is sent when 80 % of the one before are through.
+    let value = parsed("simulate scatter sbt --dim 2 --count 1000 --order gray-code --machine ipsc --json");
+    assert!(value["time"].as_f64().is_some_and(|time| (time - 2.6 * 6e-3).abs() < 1e-12), "{value}");
+    let value = parsed("simulate scatter sbt --dim 2 --count 1000 --order gray-code --machine ipsc --overlap 0 --json");
+    assert!(value["time"].as_f64().is_some_and(|time| (time - 3.0 * 6e-3).abs() < 1e-12), "{value}");
+}
+
+#[test]
+fn figures_are_drawn() {
+    let folder = std::env::temp_dir().join(format!("hypercoll-figures-{}", std::process::id()));
+    let output = hypercoll(&format!("figures --out {}", folder.display()));
+    assert_eq!(output.code, Some(0), "{}", output.told());
+    let drawn: Vec<&str> = output.stdout.lines().collect();
+    assert_eq!(drawn.len(), 7);
+    for path in drawn {
+        let svg = std::fs::read_to_string(path).expect("the figure");
+        assert!(svg.starts_with("<svg ") && svg.contains("simulated") && svg.contains("<circle"), "{path}");
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+    refused("figures", &["--out"]);
+    refused("figures --out /dev/null/x", &["out", "/dev/null/x"]);
 }
 
 #[test]

@@ -25,6 +25,7 @@ impl Op {
             Kind::Send { .. } => false,
             Kind::Receive { .. } => true,
             Kind::Copy | Kind::Combine { .. } => range == 1,
+            Kind::Multiply { .. } => range == 2,
         }
     }
 
@@ -64,6 +65,7 @@ fn append(builder: &mut Builder, op: &Op) {
         Kind::Receive { peer } => builder.receive(op.round, peer, &op.ranges),
         Kind::Copy => builder.copy(op.round, op.ranges[0], op.ranges[1]),
         Kind::Combine { side } => builder.combine(op.round, op.ranges[0], op.ranges[1], side),
+        Kind::Multiply { inner } => builder.multiply(op.round, inner, op.ranges[0], op.ranges[1], op.ranges[2]),
     }
 }
 
@@ -322,7 +324,9 @@ fn an_operation_twice() {
         match op.kind {
             // The source is as it was: the second copy changes nothing.
             Kind::Copy => tally.equivalent(case, &what, &mutant),
-            Kind::Combine { .. } => tally.refused(case, &what, &mutant, &[&["Postcondition"]]),
+            Kind::Combine { .. } | Kind::Multiply { .. } => {
+                tally.refused(case, &what, &mutant, &[&["Postcondition"]]);
+            }
             Kind::Send { .. } | Kind::Receive { .. } => {
                 tally.refused(case, &what, &mutant, &[&["Unmatched"]]);
                 // Both ends twice, at once: the same data arrive twice in the same place, before anything uses them.
@@ -399,6 +403,8 @@ fn exchange_is_equivalent(case: &Case, ops: &[Op], i: usize, j: usize) -> bool {
                     && a.ranges[0].buffer != a.ranges[1].buffer;
                 only_targets && (!case.call.ordered || first != second)
             }
+            // What is added to a product may be added in any order.
+            (Kind::Multiply { .. }, Kind::Multiply { .. }) => a.ranges[2] == b.ranges[2],
             _ => false,
         }
     })
@@ -636,6 +642,41 @@ fn the_other_side_of_a_combination() {
     tally.enough(300, 300);
 }
 
+/// Slabs of factors that do not belong together: exchanged between two products, or on the wrong side.
+#[test]
+fn other_factors_of_a_product() {
+    let mut tally = Tally::default();
+    each_operation(|case, rank, index, ops| {
+        if !matches!(ops[index].kind, Kind::Multiply { .. }) {
+            return;
+        }
+        for other in index + 1..ops.len() {
+            for factor in [0, 1] {
+                let mut mutant = ops.clone();
+                if !matches!(ops[other].kind, Kind::Multiply { .. }) || ops[other].kind != ops[index].kind {
+                    continue;
+                }
+                mutant[index].ranges[factor] = ops[other].ranges[factor];
+                mutant[other].ranges[factor] = ops[index].ranges[factor];
+                let what = format!("rank {rank}, factors {factor} of {index} and {other} exchanged");
+                tally.refused(case, &what, &case.with(rank, &mutant), &[WRONG_DATA]);
+            }
+        }
+        let mut mutant = ops.clone();
+        mutant[index].ranges.swap(0, 1);
+        let what = format!("rank {rank}, {index} {:?}: factors the other way round", ops[index]);
+        tally.refused(case, &what, &case.with(rank, &mutant), &[&["Operands"]]);
+        for inner in [0, 7] {
+            let mut mutant = ops.clone();
+            mutant[index].kind = Kind::Multiply { inner };
+            let what = format!("rank {rank}, {index} {:?} with inner side {inner}", ops[index]);
+            tally.refused(case, &what, &case.with(rank, &mutant), &[&["Operands"]]);
+        }
+    });
+    tally.enough(200, 0);
+    assert!(tally.reasons["Operands"] > 150);
+}
+
 #[test]
 fn a_write_to_the_send_buffer() {
     let mut tally = Tally::default();
@@ -734,7 +775,7 @@ fn too_early_a_round() {
             match op.kind {
                 _ if !seen.insert(need) => {}
                 Kind::Receive { .. } => arrival = arrival.max(Some(op.round)),
-                Kind::Copy | Kind::Combine { .. } => waiting.extend(schedule.dependencies(op)),
+                Kind::Copy | Kind::Combine { .. } | Kind::Multiply { .. } => waiting.extend(schedule.dependencies(op)),
                 Kind::Send { .. } => {}
             }
         }

@@ -13,6 +13,7 @@ mod all_to_all;
 mod barrier;
 mod broadcast;
 mod gather;
+mod matrix_multiply;
 mod permute;
 mod reduce;
 mod reduce_scatter;
@@ -31,7 +32,7 @@ mod translated;
 mod tree_scatter;
 
 use crate::address::dimension_for;
-use crate::collective::{Call, Collective};
+use crate::collective::{Call, Collective, MatrixProduct};
 use crate::error::{Error, Result};
 use crate::schedule::{fold, place, Messages, Problem, Route, Schedule};
 use crate::topology::sbnt::Variant;
@@ -136,6 +137,8 @@ pub struct Shape {
     /// Dimensions that the data has to cross: between root and peer of a send or exchange; of a permutation that is a
     /// translation by XOR; else n.
     pub distance: u32,
+    /// For a matrix product: its shape and distribution.
+    pub product: MatrixProduct,
     /// The parameters.
     pub parameters: Parameters,
 }
@@ -148,7 +151,7 @@ impl Shape {
             Collective::Send | Collective::Exchange => (call.root ^ call.peer).count_ones(),
             _ => call.translation().map_or(n, usize::count_ones),
         };
-        Shape { n, count: call.count, distance, parameters: *parameters }
+        Shape { n, count: call.count, distance, product: call.product(), parameters: *parameters }
     }
 
     /// N.

@@ -59,7 +59,7 @@ fn table_1() {
 /// Without a clock, nodes that go on as soon as they can are done at the same time.
 #[test]
 fn the_times_need_no_common_clock() {
-    let machine = Machine { tau: 1.0, t_c: 0.0, ports: PortModel::AllPorts, max_packet: None };
+    let machine = Machine::new(1.0, 0.0, PortModel::AllPorts);
     for (algorithm, (collective, _, times, _)) in rows() {
         for d in 1..=6 {
             let call = Call::new(collective, 1 << d, 1);

@@ -94,6 +94,8 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::transpose_submatrices::lc_inversion::ALGORITHM,
     super::transpose_submatrices::permuted_send::ALGORITHM,
     super::transpose_submatrices::direct::ALGORITHM,
+    super::matrix_multiply::block::ALGORITHM,
+    super::matrix_multiply::dns::ALGORITHM,
     super::barrier::dissemination::ALGORITHM,
 ];
 

@@ -1,6 +1,6 @@
-//! The costs of everything along SBnTs and SBGs on cubes larger than those of the checker's tests, against values that do not
-//! come from the formulas of the registry: the papers' tables, counts by brute force, and a separate computation from the
-//! definitions for what the paper leaves open.
+//! The costs of everything along SBnTs and SBGs on cubes larger than those of the checker's tests, against values that
+//! do not come from the formulas of the registry: the papers' tables, counts by brute force, and a separate computation
+//! from the definitions for what the paper leaves open.
 
 use super::verify::verify;
 use super::{registry, Order, Parameters, PortModel};

@@ -1,11 +1,12 @@
-//! The pattern behind all-gathers and all-to-alls along N translated balanced n-trees: every node is the root of a tree or
-//! graph of its own, the SBnT or the SBG translated to it, and plays a place in all others.
+//! The pattern behind all-gathers and all-to-alls along N translated balanced n-trees: every node is the root of a tree
+//! or graph of its own, the SBnT or the SBG translated to it, and plays a place in all others.
 //!
-//! Node v is c = v XOR r in the tree of root r. What crosses an edge of the tree therefore crosses, for all roots together,
-//! every link of that dimension in either direction, and all nodes do the same at the same time (Ho and Johnsson 1988,
-//! corollary 3 and table 2). With all ports the edges into level l are used in round l - 1. With one port the edge into
-//! c is used in the round of its label (lemma 17), all labels of a round name one dimension, and every round is an
-//! exchange across it: 2n - 2 rounds for the SBnT, 2n - 1 for the SBG. One way, the node whose bit is 0 sends first.
+//! Node v is c = v XOR r in the tree of root r. What crosses an edge of the tree therefore crosses, for all roots
+//! together, every link of that dimension in either direction, and all nodes do the same at the same time (Ho and
+//! Johnsson 1988, corollary 3 and table 2). With all ports the edges into level l are used in round l - 1. With one
+//! port the edge into c is used in the round of its label (lemma 17), all labels of a round name one dimension, and
+//! every round is an exchange across it: 2n - 2 rounds for the SBnT, 2n - 1 for the SBG. One way, the node whose bit is
+//! 0 sends first.
 
 use super::{Formula, Parameters, PortModel, Shape};
 use crate::address::period;
@@ -42,8 +43,8 @@ impl Translated {
         Translated { split: true, ..Translated::sbnt(n, parameters) }
     }
 
-    /// The part of the data of node `c` that comes through subtree `j`. Of the SBG's subtrees the SBnT uses the first one that
-    /// has the node: cyclic nodes are leaves, so that this leaves nobody behind.
+    /// The part of the data of node `c` that comes through subtree `j`. Of the SBG's subtrees the SBnT uses the first
+    /// one that has the node: cyclic nodes are leaves, so that this leaves nobody behind.
     fn share(&self, c: usize, j: u32) -> Option<Share> {
         let share = self.graph.share(c, j)?;
         match (self.split, share.index) {
@@ -108,8 +109,8 @@ impl Translated {
         }
     }
 
-    /// Writes the scatter of every node: `item(from, to)` goes from node `from` to node `to`, all that is for the nodes at and
-    /// below an edge at once.
+    /// Writes the scatter of every node: `item(from, to)` goes from node `from` to node `to`, all that is for the nodes
+    /// at and below an edge at once.
     pub fn personalised(
         &self,
         problem: &Problem,
@@ -130,8 +131,8 @@ impl Translated {
         }
     }
 
-    /// What crosses each dimension at each level of the SBnT, all its subtrees together, in blocks: by level, then dimension.
-    /// With `whole_subtrees` every edge carries the blocks of all nodes below it, else one.
+    /// What crosses each dimension at each level of the SBnT, all its subtrees together, in blocks: by level, then
+    /// dimension. With `whole_subtrees` every edge carries the blocks of all nodes below it, else one.
     ///
     /// Subtree j is subtree 0 rotated, without the nodes whose periods are not above j: one walk gives all of them.
     fn traffic(&self, whole_subtrees: bool) -> Vec<Vec<usize>> {
@@ -156,8 +157,8 @@ impl Translated {
     }
 
     /// The cost of [`Self::replicated`] (`personalised` false) or [`Self::personalised`], by the paper's table 2: with
-    /// one port every element that a node receives takes its time; with all ports each level takes as long as its busiest
-    /// dimension, which for the SBG is all of them alike.
+    /// one port every element that a node receives takes its time; with all ports each level takes as long as its
+    /// busiest dimension, which for the SBG is all of them alike.
     pub fn formula(&self, shape: &Shape, personalised: bool) -> Formula {
         let (n, nodes, m) = (self.n as usize, shape.nodes() as f64, shape.count as f64);
         if n == 0 || shape.count == 0 {
@@ -185,5 +186,5 @@ impl Translated {
 
 /// Whether the blocks of cyclic nodes can be split evenly.
 pub fn splits_evenly(shape: &Shape) -> bool {
-    shape.count % shape.n.max(1) as usize == 0
+    shape.count.is_multiple_of(shape.n.max(1) as usize)
 }

@@ -2,8 +2,8 @@
 //!
 //! Orders (Ho and Johnsson 1986, section 4.2; 1988, section 5):
 //! * [`by_subtree`]: all blocks of a subtree travel together, one child after the other, for nodes with one port.
-//! * [`by_level`]: the blocks of the farthest nodes first, through all ports at once. A node passes on what it gets in the
-//!   next round, so the root alone decides the time.
+//! * [`by_level`]: the blocks of the farthest nodes first, through all ports at once. A node passes on what it gets in
+//!   the next round, so the root alone decides the time.
 //! * [`relayed`]: any order of packets at the root, each of which every node passes on after a fixed delay.
 
 use super::{Parameters, PortModel};
@@ -62,8 +62,8 @@ pub fn by_subtree(
 
 /// The farthest nodes' blocks first, through all ports. `root_child(c)` is the root of the subtree of c.
 ///
-/// All subtrees end in the same round, so that the levels of all subtrees keep step and the largest subtree decides. With a
-/// packet size a relay walks its whole subtree of the root to learn where packets end.
+/// All subtrees end in the same round, so that the levels of all subtrees keep step and the largest subtree decides.
+/// With a packet size every node walks the subtrees of the root to learn where packets end, and which has the most.
 pub fn by_level(
     problem: &Problem,
     parameters: &Parameters,
@@ -126,8 +126,8 @@ pub fn by_level(
 pub type Departure = (usize, Vec<Range<usize>>);
 
 /// Packets as they leave the root, of which every node passes on what is for others. `root_child(c)` is the root of the
-/// subtree of c, `departures(top)` what leaves the root for its child `top`, and a packet, or what is left of it, enters
-/// node c `delay(c)` rounds after it has left the root.
+/// subtree of c, `departures(top)` what leaves the root for its child `top`, and a packet, or what is left of it,
+/// enters node c `delay(c)` rounds after it has left the root.
 pub fn relayed(
     problem: &Problem,
     tree: &impl Tree,

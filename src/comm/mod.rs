@@ -13,7 +13,7 @@ use crate::collective::{Call, Collective};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::executor::{Buffers, Combine, Execution, Transport, Workspace};
+use crate::executor::{Buffers, Compute, Execution, Transport, Workspace};
 use crate::explain::Explanation;
 use crate::operation::Reduction;
 use crate::schedule::{Avoided, Schedule};
@@ -365,13 +365,13 @@ impl Hypercube {
         Ok(plan)
     }
 
-    fn execute(&self, plan: &Rc<Plan>, send: &[u8], receive: &mut [u8], combine: Option<Combine>) -> Result<()> {
+    fn execute(&self, plan: &Rc<Plan>, send: &[u8], receive: &mut [u8], compute: Option<Compute>) -> Result<()> {
         let start = Instant::now();
         let mut work = self.work.borrow_mut();
         let mut scratch = work.take_scratch(plan.schedule.scratch * plan.element);
         let buffers = Buffers { send, receive, scratch: bytemuck::cast_slice_mut(&mut scratch), element: plan.element };
         let mut transport = self.transport.borrow_mut();
-        let outcome = Execution::new(&plan.schedule, buffers, combine, transport.as_mut(), &mut work).run();
+        let outcome = Execution::new(&plan.schedule, buffers, compute, transport.as_mut(), &mut work).run();
         work.put_scratch(scratch);
         self.broken.set(outcome.is_err());
         *self.last.borrow_mut() = Some((Rc::clone(plan), start.elapsed().as_secs_f64()));

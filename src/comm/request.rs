@@ -3,9 +3,10 @@
 use super::Hypercube;
 use crate::algorithm::{Order, PortModel};
 use crate::buffer::{Buffer, BufferMut};
-use crate::collective::Call;
+use crate::collective::{Call, Collective};
 use crate::error::{Error, Result};
-use crate::executor::Combine;
+use crate::executor::Compute;
+use crate::matrix::Scalar;
 use crate::operation::Reduction;
 use crate::schedule::Side;
 use crate::select::Options;
@@ -28,24 +29,24 @@ impl Prepared<'_> {
         element: usize,
         send: &[u8],
         receive: &mut [u8],
-        combine: Option<Combine>,
+        compute: Option<Compute>,
     ) -> Result<()> {
         if self.cube.broken.get() {
             return Err(Error::Broken);
         }
-        for rank in [self.call.root, self.call.peer] {
-            if rank >= self.call.size {
-                return Err(Error::Root { root: rank, size: self.call.size });
-            }
-        }
         self.call.count = count;
+        self.call.check()?;
         let plan = self.cube.plan(self.call, element, self.options)?;
-        self.cube.execute(&plan, send, receive, combine)
+        if matches!(compute, Some(Compute::Multiply(_))) {
+            receive.fill(0); // products are added to it
+        }
+        self.cube.execute(&plan, send, receive, compute)
     }
 
     /// [`Prepared::go`] after a check of the lengths.
     fn checked<T: Pod>(mut self, count: usize, send: &[T], receive: &mut [T]) -> Result<()> {
         self.call.count = count;
+        self.call.check()?;
         let rank = self.cube.rank;
         length("send", send.len(), self.call.send_len(rank), "what this rank contributes")?;
         length("receive", receive.len(), self.call.receive_len(rank), "what this rank gets")?;
@@ -68,7 +69,7 @@ impl Prepared<'_> {
             operation.combine(side, bytemuck::cast_slice(from), bytemuck::cast_slice_mut(into))
         };
         let receive = bytemuck::cast_slice_mut(receive);
-        self.go(count, size_of::<T>(), bytemuck::cast_slice(send), receive, Some(&combine))
+        self.go(count, size_of::<T>(), bytemuck::cast_slice(send), receive, Some(Compute::Combine(&combine)))
     }
 
     fn is_root(&self) -> bool {
@@ -350,7 +351,6 @@ impl Permute<'_> {
         R: BufferMut<Element = S::Element> + ?Sized,
     {
         let (send, receive) = (send.elements(), receive.elements_mut());
-        is_permutation(self.0.call.permutation.as_deref().unwrap_or_default(), self.0.call.size)?;
         length("receive", receive.len(), send.len(), "as long as send")?;
         let count = send.len();
         self.0.go(count, size_of::<S::Element>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
@@ -388,8 +388,8 @@ impl Given<'_> {
     /// Runs it: buffers of [`Call::send_len`] and [`Call::receive_len`] elements.
     ///
     /// # Errors
-    /// [`Error::Length`]; [`Error::Root`]; [`Error::Permutation`]; [`Error::Operation`] for a reduction, which has a call of its
-    /// own; options that cannot be honoured; failures of the transport.
+    /// [`Error::Length`]; [`Error::Root`]; [`Error::Permutation`]; [`Error::Operation`] for a reduction or a product of matrices,
+    /// which have calls of their own; options that cannot be honoured; failures of the transport.
     pub fn run<T: Pod>(self, send: &[T], receive: &mut [T]) -> Result<()> {
         let call = &self.0.call;
         if call.size != self.0.cube.size {
@@ -401,31 +401,23 @@ impl Given<'_> {
                 why,
             });
         }
-        if call.collective.reduces() {
+        if call.collective.reduces() || call.collective == Collective::MatrixMultiply {
             let element = std::any::type_name::<T>();
             return Err(Error::Operation { operation: format!("none given for {}", call.collective), element });
-        }
-        if call.collective.permutes() {
-            is_permutation(call.permutation.as_deref().unwrap_or_default(), call.size)?;
         }
         let count = call.count;
         self.0.checked(count, send, receive)
     }
 }
 
-fn is_permutation(permutation: &[usize], size: usize) -> Result<()> {
-    if permutation.len() != size {
-        return Err(Error::Permutation { why: format!("{} targets for {size} ranks", permutation.len()) });
+impl Given<'_> {
+    /// Runs a product of matrices: `send` holds this rank's block of A, slab by slab, and then that of B.
+    pub(crate) fn multiply<T: Scalar>(self, send: &[T], receive: &mut [T]) -> Result<()> {
+        let multiply = |inner: usize, a: &[u8], b: &[u8], c: &mut [u8]| {
+            T::multiply(inner, bytemuck::cast_slice(a), bytemuck::cast_slice(b), bytemuck::cast_slice_mut(c))
+        };
+        let count = self.0.call.count;
+        let compute = Some(Compute::Multiply(&multiply));
+        self.0.go(count, size_of::<T>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), compute)
     }
-    let mut sources = vec![None; size];
-    for (rank, &target) in permutation.iter().enumerate() {
-        match sources.get_mut(target) {
-            None => return Err(Error::Permutation { why: format!("rank {rank} sends to {target}, which is no rank") }),
-            Some(Some(other)) => {
-                return Err(Error::Permutation { why: format!("ranks {other} and {rank} both send to {target}") })
-            }
-            Some(source) => *source = Some(rank),
-        }
-    }
-    Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! An execution drives the schedule of one rank by the rule of [`crate::schedule`], over a transport that moves messages: real
 //! MPI (`mpi`, with the feature of that name) or threads of one process ([`threads`]). It knows an element only as a size
-//! and, for reductions, a combine function. The [`simulator`] needs neither: it lives in virtual time.
+//! and, for reductions and products of matrices, by the function that computes with it. The [`simulator`] needs neither: it lives in virtual time.
 
 #[cfg(feature = "mpi")]
 mod affinity;
@@ -14,6 +14,7 @@ pub mod threads;
 use crate::collective::Buffer;
 use crate::error::{Error, Result};
 use crate::schedule::{BufferRange, Kind, Schedule, Side};
+use std::collections::VecDeque;
 
 /// The buffers of one call, as bytes.
 pub(crate) struct Buffers<'b> {
@@ -65,6 +66,18 @@ impl Buffers<'_> {
         }
     }
 
+    /// Three ranges, the first two elsewhere than in the receive buffer and the last, to be written, in it, as the checker
+    /// demands.
+    fn factors(&mut self, a: &BufferRange, b: &BufferRange, c: &BufferRange) -> (&[u8], &[u8], &mut [u8]) {
+        let size = self.element;
+        let bytes = |r: &BufferRange| r.offset * size..(r.offset + r.len) * size;
+        let factor = |r: &BufferRange| match r.buffer {
+            Buffer::Send => &self.send[bytes(r)],
+            Buffer::Receive | Buffer::Scratch => &self.scratch[bytes(r)],
+        };
+        (factor(a), factor(b), &mut self.receive[bytes(c)])
+    }
+
     /// Two disjoint ranges, the second to be written.
     fn pair(&mut self, from: &BufferRange, into: &BufferRange) -> (&[u8], &mut [u8]) {
         let size = self.element;
@@ -95,6 +108,8 @@ fn split(buffer: &mut [u8], from: std::ops::Range<usize>, into: std::ops::Range<
 /// What an execution waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
+    /// Nothing: there is something to compute in the meantime.
+    Nothing,
     /// Any request: something else may start then.
     Any,
     /// All requests: nothing else is left to start. The transport may report them one by one all the same.
@@ -128,15 +143,21 @@ pub(crate) trait Transport {
     /// Starts to receive one message into the ranges.
     fn receive(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &mut Buffers) -> Result<()>;
 
-    /// Waits until something has completed, and reports it.
+    /// Waits until something has completed, if it is to wait, and reports what has.
     fn progress(&mut self, wait: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()>;
 
     /// Test mode: sends complete only when their receive has started.
     fn synchronous_sends(&mut self, on: bool);
 }
 
-/// Combines the bytes of elements into others.
-pub(crate) type Combine<'c> = &'c dyn Fn(Side, &[u8], &mut [u8]);
+/// What a call computes with the bytes of elements.
+#[derive(Clone, Copy)]
+pub(crate) enum Compute<'c> {
+    /// Combines elements into others.
+    Combine(&'c dyn Fn(Side, &[u8], &mut [u8])),
+    /// Adds to the last matrix the product of the first two, given the columns of the first.
+    Multiply(&'c dyn Fn(usize, &[u8], &[u8], &mut [u8])),
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -151,6 +172,8 @@ pub(crate) struct Workspace {
     states: Vec<State>,
     needs: Vec<u32>,
     candidates: Vec<u32>,
+    /// Products that may be computed, in the order of starting.
+    products: VecDeque<u32>,
     done: Vec<Completion>,
     /// In units of 16 bytes, so that elements of any ordinary type are aligned.
     scratch: Vec<u128>,
@@ -176,7 +199,7 @@ impl Workspace {
 pub(crate) struct Execution<'e> {
     schedule: &'e Schedule,
     buffers: Buffers<'e>,
-    combine: Option<Combine<'e>>,
+    compute: Option<Compute<'e>>,
     transport: &'e mut dyn Transport,
     work: &'e mut Workspace,
     /// The first operation that is not complete.
@@ -191,7 +214,7 @@ impl<'e> Execution<'e> {
     pub fn new(
         schedule: &'e Schedule,
         buffers: Buffers<'e>,
-        combine: Option<Combine<'e>>,
+        compute: Option<Compute<'e>>,
         transport: &'e mut dyn Transport,
         work: &'e mut Workspace,
     ) -> Execution<'e> {
@@ -201,11 +224,12 @@ impl<'e> Execution<'e> {
         work.needs.clear();
         work.needs.extend(operations.iter().map(|o| schedule.dependencies(o).len() as u32));
         work.candidates.clear();
+        work.products.clear();
         work.done.clear();
         Execution {
             schedule,
             buffers,
-            combine,
+            compute,
             transport,
             work,
             head: 0,
@@ -238,9 +262,14 @@ impl<'e> Execution<'e> {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    /// Takes in what has completed and starts what may start.
+    /// Takes in what has completed and starts what may start. Messages come first: while a product is being computed, they
+    /// are under way.
     fn poll(&mut self) -> Result<()> {
-        let wait = if self.waiting == 0 { Wait::All } else { Wait::Any };
+        let wait = match (self.work.products.is_empty(), self.waiting) {
+            (false, _) => Wait::Nothing,
+            (true, 0) => Wait::All,
+            (true, _) => Wait::Any,
+        };
         let mut done = std::mem::take(&mut self.work.done);
         self.transport.progress(wait, &mut self.buffers, &mut done)?;
         for completion in done.drain(..) {
@@ -250,7 +279,21 @@ impl<'e> Execution<'e> {
             self.settle()?;
         }
         self.work.done = done;
+        if let Some(index) = self.work.products.pop_front() {
+            self.multiply(index);
+            self.settle()?;
+        }
         Ok(())
+    }
+
+    fn multiply(&mut self, index: u32) {
+        let operation = &self.schedule.operations()[index as usize];
+        let ([a, b, c], Kind::Multiply { inner }) = (self.schedule.ranges(operation), operation.kind) else { return };
+        let (a, b, c) = self.buffers.factors(a, b, c);
+        if let Some(Compute::Multiply(multiply)) = self.compute {
+            multiply(inner, a, b, c);
+        }
+        self.complete(index);
     }
 
     /// Notes a message of the wrong length.
@@ -308,11 +351,12 @@ impl<'e> Execution<'e> {
             }
             Kind::Combine { side } => {
                 let (from, into) = self.buffers.pair(&ranges[0], &ranges[1]);
-                if let Some(combine) = self.combine {
+                if let Some(Compute::Combine(combine)) = self.compute {
                     combine(side, from, into);
                 }
                 self.complete(index);
             }
+            Kind::Multiply { .. } => self.work.products.push_back(index),
         }
         Ok(())
     }

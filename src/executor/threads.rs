@@ -159,14 +159,14 @@ impl Transport for Threads {
         Ok(())
     }
 
-    fn progress(&mut self, _: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
+    fn progress(&mut self, wait: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
         loop {
             // Whoever is gone before this look has sent all that it ever sent.
             let mut awaited = self.receives.iter().filter(|(_, waiting)| !waiting.is_empty());
             let gone = awaited.find(|(&peer, _)| self.shared.gone[peer].load(Ordering::Acquire));
             let gone = gone.map(|(&peer, _)| peer);
             self.deliver(buffers);
-            if !self.done.is_empty() {
+            if !self.done.is_empty() || wait == Wait::Nothing {
                 done.append(&mut self.done);
                 return Ok(());
             }

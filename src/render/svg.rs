@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use super::{Panel, TreePicture};
-use crate::topology::DepthFirst;
 
 /// The advance of a character of the monospaced font, per unit of its size.
 const CHARACTER: f64 = 0.603;
@@ -25,10 +24,14 @@ const LEGEND_HEIGHT: f64 = 24.0;
 /// Panels are set side by side up to this width, then in a further row.
 const ROW_WIDTH: f64 = 1500.0;
 
+/// The height of the row with the numbers of the subtrees.
+const HEADER: f64 = 34.0;
+
 /// Writes the picture as a complete SVG document with a white background.
 ///
-/// Cyclic addresses are in square boxes, the others in round ones; labels, where the picture has them, are on the edges.
-pub fn tree(picture: &TreePicture<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// Levels are rows, and the subtrees of the root columns under their numbers. Cyclic addresses are in square boxes, the
+/// others in round ones; labels, where the picture has them, are on the edges.
+pub fn tree(picture: &TreePicture, out: &mut dyn Write) -> io::Result<()> {
     let (mut x, mut y, mut row_height) = (MARGIN, MARGIN + 2.0 * TITLE_SIZE, 0.0f64);
     let mut width = text_width(&picture.title, TITLE_SIZE).max(legend_width(picture)) + 2.0 * MARGIN;
     let mut placed = Vec::new();
@@ -68,9 +71,9 @@ pub fn tree(picture: &TreePicture<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 /// One tree with the place of every node.
 struct Drawing<'a> {
-    panel: &'a Panel<'a>,
+    panel: &'a Panel,
     root: usize,
-    /// The centre of every node, by relative address.
+    /// The centre of every place.
     x: Vec<f64>,
     /// The centre line of every level.
     levels: Vec<f64>,
@@ -79,19 +82,19 @@ struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    fn new(panel: &'a Panel<'a>, root: usize) -> Self {
-        let mut drawing = Drawing {
-            panel,
-            root,
-            x: vec![0.0; 1 << panel.tree.dimension()],
-            levels: Vec::new(),
-            width: 0.0,
-            height: 0.0,
-        };
+    fn new(panel: &'a Panel, root: usize) -> Self {
+        let mut drawing =
+            Drawing { panel, root, x: vec![0.0; panel.nodes.len()], levels: Vec::new(), width: 0.0, height: 0.0 };
         let outline = drawing.place(0);
         let (left, right) = bounds(&outline);
         drawing.width = RULER + right - left;
-        drawing.make_absolute(0, RULER - left);
+        drawing.x[0] = RULER - left;
+        // Parents come before their children.
+        for (place, node) in panel.nodes.iter().enumerate() {
+            if let Some(parent) = node.parent {
+                drawing.x[place] += drawing.x[parent];
+            }
+        }
         let mut y = drawing.top();
         for level in 0..outline.len() {
             drawing.levels.push(y);
@@ -102,19 +105,19 @@ impl<'a> Drawing<'a> {
             y += drawing.node_height() + LEVEL_GAP + fan + label;
         }
         let last = drawing.levels.last().copied().unwrap_or_default();
-        drawing.height = last + drawing.node_height() / 2.0 + if drawing.names_subtrees() { 40.0 } else { 4.0 };
+        drawing.height = last + drawing.node_height() / 2.0 + 4.0;
         drawing
     }
 
-    /// Sets the places of the descendants of `c`, relative to their parents, and returns the outline of the subtree: the
+    /// Sets the centres of the descendants of `c`, relative to their parents, and returns the outline of the subtree: the
     /// left and right bound of every level, relative to `c`.
     ///
     /// Children are set as close together as their outlines allow, and the parent midway above them. The subtrees of the
     /// root have columns of their own.
     fn place(&mut self, c: usize) -> Vec<(f64, f64)> {
-        let children = self.panel.children(c);
+        let children = &self.panel.nodes[c].children;
         let mut below: Vec<(f64, f64)> = Vec::new();
-        for &child in &children {
+        for &child in children {
             let outline = self.place(child);
             let shift = if below.is_empty() {
                 0.0
@@ -135,7 +138,7 @@ impl<'a> Drawing<'a> {
             (Some(&first), Some(&last)) => (self.x[first] + self.x[last]) / 2.0,
             _ => 0.0,
         };
-        for &child in &children {
+        for &child in children {
             self.x[child] -= middle;
         }
         let half = self.node_width() / 2.0;
@@ -143,15 +146,9 @@ impl<'a> Drawing<'a> {
         std::iter::once((-half, half)).chain(below).collect()
     }
 
-    fn make_absolute(&mut self, c: usize, offset: f64) {
-        self.x[c] += offset;
-        for child in self.panel.tree.children(c) {
-            self.make_absolute(child, self.x[c]);
-        }
-    }
-
     fn node_width(&self) -> f64 {
-        let rank = self.rank_line(self.x.len() - 1).map_or(0.0, |rank| text_width(&rank, SMALL_SIZE));
+        let last = (1usize << self.panel.dimension) - 1;
+        let rank = if self.root == 0 { 0.0 } else { text_width(&rank_line(last), SMALL_SIZE) };
         text_width(&self.panel.address(0), ADDRESS_SIZE).max(rank) + 16.0
     }
 
@@ -165,18 +162,19 @@ impl<'a> Drawing<'a> {
 
     /// The second line of a node: its rank, where that is not its relative address.
     fn rank_line(&self, c: usize) -> Option<String> {
-        (self.root != 0).then(|| format!("rank {}", c ^ self.root))
+        (self.root != 0).then(|| rank_line(self.panel.nodes[c].address ^ self.root))
     }
 
     /// The centre line of the root.
     fn top(&self) -> f64 {
         let name = if self.panel.name.is_some() { 1.8 * ADDRESS_SIZE } else { 0.0 };
-        name + self.node_height() / 2.0
+        let header = if self.names_subtrees() { HEADER } else { 0.0 };
+        name + header + self.node_height() / 2.0
     }
 
     /// Whether the subtrees of the root are numbered: not if there is only one.
     fn names_subtrees(&self) -> bool {
-        self.panel.tree.child_ports(0).len() > 1
+        self.panel.nodes[0].children.len() > 1
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -193,15 +191,15 @@ impl<'a> Drawing<'a> {
             writeln!(out, r#"<text x="{x}" y="{baseline:.1}" text-anchor="end">{word}{level}</text>"#)?;
         }
         writeln!(out, "</g>")?;
-        let walk: Vec<(usize, u32)> = DepthFirst::new(self.panel.tree, 0).collect();
+        let places = || 0..self.panel.nodes.len();
         writeln!(out, r##"<g stroke="#555" stroke-width="1.2">"##)?;
-        for &(c, level) in &walk {
-            self.write_edge(c, level as usize, out)?;
+        for place in places() {
+            self.write_edge(place, out)?;
         }
         writeln!(out, "</g>\n<g text-anchor=\"middle\">")?;
-        for &(c, level) in &walk {
-            self.write_label(c, level as usize, out)?;
-            self.write_node(c, self.levels[level as usize], out)?;
+        for place in places() {
+            self.write_label(place, out)?;
+            self.write_node(place, out)?;
         }
         if self.names_subtrees() {
             self.write_subtree_names(out)?;
@@ -210,21 +208,22 @@ impl<'a> Drawing<'a> {
     }
 
     /// The ends of the edge into `c`, from the lower side of the parent to the upper side of the node.
-    fn edge(&self, c: usize, level: usize) -> Option<[f64; 4]> {
-        let parent = self.panel.tree.parent(c)?;
+    fn edge(&self, c: usize) -> Option<[f64; 4]> {
+        let node = &self.panel.nodes[c];
+        let (parent, level) = (node.parent?, node.level as usize);
         let half = self.node_height() / 2.0;
         Some([self.x[parent], self.levels[level - 1] + half, self.x[c], self.levels[level] - half])
     }
 
-    fn write_edge(&self, c: usize, level: usize, out: &mut dyn Write) -> io::Result<()> {
-        match self.edge(c, level) {
+    fn write_edge(&self, c: usize, out: &mut dyn Write) -> io::Result<()> {
+        match self.edge(c) {
             Some([x1, y1, x2, y2]) => writeln!(out, r#"<path d="M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}"/>"#),
             None => Ok(()),
         }
     }
 
-    fn write_label(&self, c: usize, level: usize, out: &mut dyn Write) -> io::Result<()> {
-        let (Some([x1, y1, x2, y2]), Some(label)) = (self.edge(c, level), self.panel.shown_label(c)) else {
+    fn write_label(&self, c: usize, out: &mut dyn Write) -> io::Result<()> {
+        let (Some([x1, y1, x2, y2]), Some(label)) = (self.edge(c), self.panel.shown_label(c)) else {
             return Ok(());
         };
         let (x, y) = (x1 + LABEL_AT * (x2 - x1), y1 + LABEL_AT * (y2 - y1));
@@ -236,7 +235,8 @@ impl<'a> Drawing<'a> {
         writeln!(out, r##"<text x="{x:.1}" y="{baseline:.1}" font-size="{SMALL_SIZE}" fill="{RED}">{text}</text>"##)
     }
 
-    fn write_node(&self, c: usize, y: f64, out: &mut dyn Write) -> io::Result<()> {
+    fn write_node(&self, c: usize, out: &mut dyn Write) -> io::Result<()> {
+        let y = self.levels[self.panel.nodes[c].level as usize];
         let (width, height) = (self.node_width(), self.node_height());
         let (x, address) = (self.x[c], self.panel.address(c));
         write_box(self.panel.is_cyclic(c), [x - width / 2.0, y - height / 2.0, width, height], out)?;
@@ -254,24 +254,32 @@ impl<'a> Drawing<'a> {
     }
 
     fn write_subtree_names(&self, out: &mut dyn Write) -> io::Result<()> {
-        let y = self.height - 30.0;
-        let (word_x, baseline) = (RULER - 12.0, y + 6.0 + 1.2 * SMALL_SIZE);
+        // Above the root: the number of every subtree over a bracket as wide as the subtree.
+        let y = self.top() - self.node_height() / 2.0 - 8.0;
+        let (word_x, baseline) = (RULER - 12.0, y - 10.0);
         writeln!(
             out,
             r##"<text x="{word_x}" y="{baseline:.1}" text-anchor="end" font-size="{SMALL_SIZE}" fill="#777">subtree</text>"##
         )?;
-        for (j, child) in self.panel.children(0).into_iter().enumerate() {
-            let half = self.node_width() / 2.0;
+        let half = self.node_width() / 2.0;
+        for (j, &child) in self.panel.nodes[0].children.iter().enumerate() {
             let (mut left, mut right) = (f64::INFINITY, f64::NEG_INFINITY);
-            for (c, _) in DepthFirst::new(self.panel.tree, child) {
+            let mut waiting = vec![child];
+            while let Some(c) = waiting.pop() {
                 (left, right) = (left.min(self.x[c] - half), right.max(self.x[c] + half));
+                waiting.extend(&self.panel.nodes[c].children);
             }
             let x = (left + right) / 2.0;
-            writeln!(out, r##"<path d="M{left:.1} {y:.1}v6H{right:.1}v-6" fill="none" stroke="#999"/>"##)?;
-            writeln!(out, r##"<text x="{x:.1}" y="{baseline:.1}" font-size="{SMALL_SIZE}" fill="#555">{j}</text>"##)?;
+            writeln!(out, r##"<path d="M{left:.1} {y:.1}v-6H{right:.1}v6" fill="none" stroke="#999"/>"##)?;
+            writeln!(out, r##"<text x="{x:.1}" y="{baseline:.1}" fill="#333">{j}</text>"##)?;
         }
         Ok(())
     }
+}
+
+/// The second line of a node.
+fn rank_line(rank: usize) -> String {
+    format!("rank {rank}")
 }
 
 /// The box of a node, [left, top, width, height]: square for a cyclic address, round for another.
@@ -287,17 +295,17 @@ fn write_box(is_cyclic: bool, [x, y, width, height]: [f64; 4], out: &mut dyn Wri
 const SAMPLE: f64 = 30.0;
 
 /// The texts of the legend, each with what it explains: a box, cyclic or not, or (`None`) the labels.
-fn legend(picture: &TreePicture<'_>) -> Vec<(Option<bool>, &'static str)> {
+fn legend(picture: &TreePicture) -> Vec<(Option<bool>, &'static str)> {
     let boxes = [(Some(true), "cyclic relative address"), (Some(false), "other relative address")];
     let labels = picture.panels.iter().find_map(|panel| panel.label_meaning).map(|meaning| (None, meaning));
     boxes.into_iter().chain(labels).collect()
 }
 
-fn legend_width(picture: &TreePicture<'_>) -> f64 {
+fn legend_width(picture: &TreePicture) -> f64 {
     legend(picture).iter().map(|(_, text)| SAMPLE + text_width(text, SMALL_SIZE) + MARGIN).sum()
 }
 
-fn write_legend(picture: &TreePicture<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_legend(picture: &TreePicture, out: &mut dyn Write) -> io::Result<()> {
     let baseline = 8.0 + SMALL_SIZE * 0.36;
     let mut x = 0.0;
     for (sample, text) in legend(picture) {
@@ -332,15 +340,16 @@ mod tests {
     use super::*;
     use crate::address::is_cyclic;
     use crate::topology::msbt::Ersbt;
+    use crate::topology::sbg::Sbg;
     use crate::topology::sbnt::{Sbnt, Variant};
     use crate::topology::sbt::Sbt;
     use crate::topology::Tree;
 
-    fn panel(tree: &dyn Tree) -> Panel<'_> {
-        Panel { name: None, tree, label: None, label_meaning: None }
+    fn panel(tree: &dyn Tree) -> Panel {
+        Panel::of_tree(tree, |_| None)
     }
 
-    fn svg(picture: &TreePicture<'_>) -> String {
+    fn svg(picture: &TreePicture) -> String {
         let mut out = Vec::new();
         tree(picture, &mut out).expect("a vector takes everything");
         String::from_utf8(out).expect("SVG is text")
@@ -354,7 +363,9 @@ mod tests {
                 let panel = panel(tree);
                 let drawing = Drawing::new(&panel, root);
                 let half = drawing.node_width() / 2.0;
-                let mut nodes: Vec<(u32, f64)> = (0..drawing.x.len()).map(|c| (tree.level(c), drawing.x[c])).collect();
+                let mut nodes: Vec<(u32, f64)> =
+                    panel.nodes.iter().zip(&drawing.x).map(|(node, &x)| (node.level, x)).collect();
+                assert!(panel.nodes.iter().all(|node| node.level == tree.level(node.address)));
                 nodes.sort_by(|a, b| a.partial_cmp(b).expect("finite places"));
                 assert!(nodes
                     .iter()
@@ -372,12 +383,9 @@ mod tests {
     #[test]
     fn every_node_edge_and_label_is_drawn() {
         let trees: Vec<Ersbt> = (0..4).map(|j| Ersbt::new(4, j)).collect();
-        let panels = trees.iter().map(|tree| Panel {
-            name: Some("a < b".to_owned()),
-            label: Some(Box::new(|c| tree.label(c))),
-            label_meaning: Some("cycles"),
-            ..panel(tree)
-        });
+        let panels = trees
+            .iter()
+            .map(|tree| Panel::of_tree(tree, |c| tree.label(c)).labelled("cycles").named("a < b".to_owned()));
         let text = svg(&TreePicture { title: "R & D".to_owned(), root: 0, panels: panels.collect() });
         for c in 0..16 {
             assert_eq!(text.matches(&format!(">{c:04b}</text>")).count(), 4, "{c:04b}");
@@ -407,6 +415,34 @@ mod tests {
                 pair[0].contains(&format!(">{c:03b}<")) && pair[1].contains(&format!(">rank {}<", c ^ 5))
             };
             assert_eq!(lines.windows(2).filter(is_pair).count(), 1, "{c:03b}");
+        }
+    }
+
+    /// Figure by figure: the subtrees stand side by side under their numbers; a cyclic node of the graph is in each of its own.
+    #[test]
+    fn subtrees_have_columns_of_their_own() {
+        for panel in [Panel::of_graph(&Sbg::new(6, Variant::MinRight)), panel(&Sbnt::new(6, Variant::MaxLeft))] {
+            let drawing = Drawing::new(&panel, 0);
+            let subtree = |mut place: usize| {
+                while panel.nodes[place].level > 1 {
+                    place = panel.nodes[place].parent.expect("not the root");
+                }
+                panel.nodes[0].children.iter().position(|&child| child == place)
+            };
+            let mut ends = vec![(f64::INFINITY, f64::NEG_INFINITY); 6];
+            for place in 1..panel.nodes.len() {
+                let (left, right) = &mut ends[subtree(place).expect("below the root")];
+                (*left, *right) = (left.min(drawing.x[place]), right.max(drawing.x[place]));
+            }
+            assert!(ends.windows(2).all(|pair| pair[0].1 + drawing.node_width() < pair[1].0), "{ends:?}");
+        }
+        let text = svg(&TreePicture {
+            title: String::new(),
+            root: 0,
+            panels: vec![Panel::of_graph(&Sbg::new(4, Variant::MinRight))],
+        });
+        for (address, times) in [("0101", 2), ("1111", 4), ("0111", 1)] {
+            assert_eq!(text.matches(&format!(">{address}</text>")).count(), times, "{address}");
         }
     }
 }

@@ -46,21 +46,27 @@ impl Builder {
         self.push(round, Kind::Combine { side }, &[from, into]);
     }
 
+    /// Appends a product: `a`, with `inner` columns, times `b`, with as many rows, is added to `c`.
+    pub fn multiply(&mut self, round: usize, inner: usize, a: BufferRange, b: BufferRange, c: BufferRange) {
+        self.push(round, Kind::Multiply { inner }, &[a, b, c]);
+    }
+
     fn push(&mut self, round: usize, kind: Kind, ranges: &[BufferRange]) {
         let index = self.operations.len() as u32;
         let needs_from = self.dependencies.len();
         for (position, range) in ranges.iter().enumerate() {
-            let writes = match kind {
-                Kind::Send { .. } => false,
-                Kind::Receive { .. } => true,
-                Kind::Copy | Kind::Combine { .. } => position == 1,
-            };
             let hazards = match range.buffer {
                 Buffer::Send => continue, // never written
                 Buffer::Receive => &mut self.receive,
                 Buffer::Scratch => &mut self.scratch,
             };
-            hazards.access(range.offset, range.offset + range.len, index, writes, &mut self.dependencies);
+            hazards.access(
+                range.offset,
+                range.offset + range.len,
+                index,
+                kind.writes(position),
+                &mut self.dependencies,
+            );
         }
         match kind {
             Kind::Send { .. } if ranges.is_empty() => self.dependencies.extend(&self.signals),
@@ -82,7 +88,7 @@ impl Builder {
         let channel = match kind {
             Kind::Send { peer } => Some((peer, true)),
             Kind::Receive { peer } => Some((peer, false)),
-            Kind::Copy | Kind::Combine { .. } => None,
+            Kind::Copy | Kind::Combine { .. } | Kind::Multiply { .. } => None,
         };
         let channel_predecessor = channel.and_then(|channel| self.channels.insert(channel, index));
         if let Some(before) = channel_predecessor {

@@ -107,7 +107,7 @@ pub fn legal(schedules: &[Schedule], ports: PortModel) -> Vec<Violation> {
             let (sends, peer) = match operation.kind {
                 Kind::Send { peer } => (true, peer),
                 Kind::Receive { peer } => (false, peer),
-                Kind::Copy | Kind::Combine { .. } => continue,
+                Kind::Copy | Kind::Combine { .. } | Kind::Multiply { .. } => continue,
             };
             let slot = match ports {
                 PortModel::OneWay => (operation.round, true, None),

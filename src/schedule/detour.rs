@@ -16,6 +16,8 @@ use std::sync::Arc;
 /// Links that must carry nothing, and the way round each.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Avoided {
+    /// Ranks of the cube.
+    size: usize,
     /// The ranks from one end of each link to the other, both included; ascending by the link.
     natural: Arc<[Vec<usize>]>,
     /// The same for calls whose ranks are hosted in order.
@@ -63,7 +65,12 @@ impl Avoided {
             });
             ways.collect::<Result<Vec<_>>>()
         };
-        Ok(Avoided { natural: ways(false)?.into(), ordered: ways(true)?.into() })
+        Ok(Avoided { size, natural: ways(false)?.into(), ordered: ways(true)?.into() })
+    }
+
+    /// The number of ranks of the cube.
+    pub fn size(&self) -> usize {
+        self.size
     }
 
     /// The links, each as (lower rank, higher rank), ascending.
@@ -101,7 +108,7 @@ impl Avoided {
         of: &dyn Fn(usize) -> Messages,
     ) -> Messages {
         let (detours, stride) = self.detours(ordered, one_way);
-        let mut all = Messages::of(rank, messages.rounds() * stride);
+        let mut all = messages.stretched(stride);
         for message in messages.list() {
             let ends = if message.sends { (rank, message.peer) } else { (message.peer, rank) };
             let mut moved = Message { round: message.round * stride, ..message.clone() };

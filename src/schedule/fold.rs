@@ -10,7 +10,7 @@
 //! once sends everything once, and no contribution is counted twice.
 
 use super::problem::Problem;
-use super::route::Route;
+use super::route::{Multiplication, Route};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -40,17 +40,15 @@ pub struct Messages {
     rounds: usize,
     list: Vec<Message>,
     pieces: Vec<Range<usize>>,
+    multiplications: Vec<Multiplication>,
 }
 
 impl Messages {
-    /// No messages yet.
-    pub(super) fn of(rank: usize, rounds: usize) -> Messages {
-        Messages { rank, rounds, ..Messages::default() }
-    }
-
-    /// How many rounds the algorithm takes at most.
-    pub(super) fn rounds(&self) -> usize {
-        self.rounds
+    /// No messages yet, and the same products, where every round has become `stride` rounds.
+    pub(super) fn stretched(&self, stride: usize) -> Messages {
+        let later = |m: &Multiplication| Multiplication { round: m.round * stride, ..m.clone() };
+        let multiplications = self.multiplications.iter().map(later).collect();
+        Messages { rank: self.rank, rounds: self.rounds * stride, multiplications, ..Messages::default() }
     }
 
     /// Adds a message with its intervals.
@@ -76,6 +74,11 @@ impl Messages {
         &self.pieces[message.pieces.clone()]
     }
 
+    /// The products that the rank computes, by round.
+    pub fn multiplications(&self) -> &[Multiplication] {
+        &self.multiplications
+    }
+
     /// The messages of the opposite collective: in the opposite order and direction, what was copied now `combines`
     /// (reduction) or moves (gather). Of the messages of one round those of the nearest ranks come first, so that a
     /// reduction joins neighbouring intervals of ranks.
@@ -99,6 +102,8 @@ impl Messages {
             pieces: m.pieces.start + shift..m.pieces.end + shift,
             ..m
         }));
+        let later = |m: Multiplication| Multiplication { round: m.round + self.rounds, ..m };
+        self.multiplications.extend(other.multiplications.into_iter().map(later));
         self.rounds += other.rounds;
         self
     }
@@ -110,11 +115,12 @@ pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut
     let own = hosting.node(rank);
     let mut deliveries = Deliveries { problem, write, known: HashMap::new() };
     let mut parts: Vec<(usize, bool, usize, Range<usize>)> = Vec::new();
-    let mut rounds = 0;
+    let (mut rounds, mut multiplications) = (0, Vec::new());
     for node in std::iter::once(own).chain(hosting.twin(own)) {
         let mut route = Route::new();
         write(problem, node, &mut route);
         rounds = rounds.max(route.rounds());
+        multiplications.extend_from_slice(route.multiplications());
         for transfer in route.transfers() {
             let peer = hosting.host(transfer.peer);
             if peer == rank {
@@ -136,7 +142,9 @@ pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut
     }
     parts.sort_unstable_by_key(|(round, receives, peer, piece)| (*round, *receives, *peer, piece.start));
 
-    let mut messages = Messages { rank, rounds, ..Messages::default() };
+    multiplications.sort_by_key(|m: &Multiplication| m.round);
+
+    let mut messages = Messages { rank, rounds, multiplications, ..Messages::default() };
     for (round, receives, peer, piece) in parts {
         let same = |m: &Message| (m.round, m.sends, m.peer) == (round, !receives, peer);
         if !messages.list.last().is_some_and(same) {

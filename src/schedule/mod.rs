@@ -31,7 +31,7 @@ pub use detour::Avoided;
 pub use fold::{fold, Message, Messages};
 pub use place::place;
 pub use problem::{Hosting, Problem};
-pub use route::{Route, Transfer};
+pub use route::{Multiplication, Route, Transfer};
 
 use crate::collective::Buffer;
 use std::fmt;
@@ -84,6 +84,23 @@ pub enum Kind {
         /// Which operand the first range is.
         side: Side,
     },
+    /// The product of the first two ranges, matrices stored by rows, added to the third.
+    Multiply {
+        /// Columns of the first matrix, rows of the second: at least 1.
+        inner: usize,
+    },
+}
+
+impl Kind {
+    /// Whether an operation of this kind writes the range at `position` of its ranges.
+    pub fn writes(self, position: usize) -> bool {
+        match self {
+            Kind::Send { .. } => false,
+            Kind::Receive { .. } => true,
+            Kind::Copy | Kind::Combine { .. } => position == 1,
+            Kind::Multiply { .. } => position == 2,
+        }
+    }
 }
 
 /// One operation of a schedule.
@@ -123,7 +140,7 @@ impl Schedule {
         &self.operations
     }
 
-    /// The ranges of an operation: the parts of a message, or source and target.
+    /// The ranges of an operation: the parts of a message, or sources and target.
     pub fn ranges(&self, operation: &Operation) -> &[BufferRange] {
         &self.ranges[operation.ranges.start as usize..operation.ranges.end as usize]
     }
@@ -153,6 +170,7 @@ impl Schedule {
         match operation.kind {
             Kind::Send { .. } | Kind::Receive { .. } => self.ranges(operation).iter().map(|r| r.len).sum(),
             Kind::Copy | Kind::Combine { .. } => self.ranges(operation)[1].len,
+            Kind::Multiply { .. } => self.ranges(operation)[2].len,
         }
     }
 
@@ -190,6 +208,9 @@ impl fmt::Display for Schedule {
                 Kind::Copy => format!("copy {}", ranges.join(" to ")),
                 Kind::Combine { side: Side::Left } => format!("combine {} (left) into {}", ranges[0], ranges[1]),
                 Kind::Combine { side: Side::Right } => format!("combine {} (right) into {}", ranges[0], ranges[1]),
+                Kind::Multiply { inner } => {
+                    format!("multiply {} by {} (inner side {inner}) into {}", ranges[0], ranges[1], ranges[2])
+                }
             };
             write!(f, "{index:4} round {:3}  {what}", operation.round)?;
             match self.dependencies(operation) {

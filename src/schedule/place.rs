@@ -8,7 +8,7 @@
 //! Reductions combine in this order: what arrives from a lower rank is the left operand, from a higher rank the right one.
 
 use super::fold::{Message, Messages};
-use super::{BufferRange, Builder, Schedule, Side};
+use super::{BufferRange, Builder, Multiplication, Schedule, Side};
 use crate::collective::{Buffer, Call};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -32,7 +32,12 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
     }
     let mut settled = call.collective.reduces();
     let mut last_uses = call.collective.relays_copies().then(|| last_uses(messages).into_iter());
+    let mut multiplications = messages.multiplications().iter().peekable();
     for round in messages.list().chunk_by(|a, b| a.round == b.round) {
+        let at = round[0].round;
+        // What comes before the round's messages takes what is held before them, but is done when they are under way.
+        let products: Vec<_> = std::iter::from_fn(|| multiplications.next_if(|m| m.round <= at)).collect();
+        let products: Vec<_> = products.into_iter().map(|product| (product, placer.operands(product))).collect();
         for message in round {
             let last_use = last_uses.as_mut().and_then(Iterator::next);
             match (message.through, message.sends, message.combines) {
@@ -42,11 +47,16 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
                 (None, false, true) => placer.receive_and_combine(message, messages),
             }
         }
+        products.into_iter().for_each(|(product, operands)| placer.multiply(product, operands));
         if !settled {
             // Once the first messages are under way there is time for the rank's own block.
-            placer.settle(round[0].round);
+            placer.settle(at);
             settled = true;
         }
+    }
+    for product in multiplications {
+        let operands = placer.operands(product);
+        placer.multiply(product, operands);
     }
     if call.collective.reduces() || !settled {
         placer.settle(messages.list().last().map_or(0, |m| m.round));
@@ -63,7 +73,7 @@ fn last_uses(messages: &Messages) -> Vec<Vec<Range<usize>>> {
         .rev()
         .map(|message| {
             let mut last = Vec::new();
-            for piece in messages.pieces(message).iter().filter(|_| message.sends) {
+            for piece in messages.pieces(message).iter().filter(|_| message.sends && message.through.is_none()) {
                 let mut at = piece.start;
                 while at < piece.end {
                     match later.at(at, piece.end) {
@@ -232,6 +242,26 @@ impl Placer<'_> {
         }
         self.targets = targets;
         self.targets.clear();
+    }
+
+    /// Where the matrices of a product lie.
+    fn operands(&self, product: &Multiplication) -> [BufferRange; 3] {
+        let held = |matrix: &Range<usize>| match self.held.at(matrix.start, matrix.end) {
+            Some((end, buffer, offset)) if end == matrix.end => BufferRange { buffer, offset, len: matrix.len() },
+            _ => panic!(
+                "rank {} multiplies {matrix:?} in round {}, which it does not hold in one piece",
+                self.rank, product.round
+            ),
+        };
+        let Some(offset) = self.call.home(self.rank, product.c.start).0 else {
+            panic!("rank {} computes {:?}, which does not end on it", self.rank, product.c)
+        };
+        let c = BufferRange { buffer: Buffer::Receive, offset, len: product.c.len() };
+        [held(&product.a), held(&product.b), c]
+    }
+
+    fn multiply(&mut self, product: &Multiplication, [a, b, c]: [BufferRange; 3]) {
+        self.builder.multiply(product.round, product.inner, a, b, c);
     }
 
     /// Copies what the rank holds and keeps to its place in the receive buffer.

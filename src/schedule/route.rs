@@ -15,6 +15,21 @@ pub struct Transfer {
     pub(super) pieces: Range<usize>,
 }
 
+/// One product of matrices that a node computes: C becomes C + A B. All are stored by rows, each in an interval of the space.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Multiplication {
+    /// The routing step in which the node holds A and B, before it sends or receives anything.
+    pub round: usize,
+    /// Columns of A, rows of B.
+    pub inner: usize,
+    /// A.
+    pub a: Range<usize>,
+    /// B.
+    pub b: Range<usize>,
+    /// C, where the result ends.
+    pub c: Range<usize>,
+}
+
 /// The transfers of one node: which intervals of the space go to or come from which neighbour in which round.
 ///
 /// In a round a node sends what it held before the round. Both ends of a transfer write it down, each from its own
@@ -25,6 +40,7 @@ pub struct Route {
     rounds: usize,
     transfers: Vec<Transfer>,
     pieces: Vec<Range<usize>>,
+    multiplications: Vec<Multiplication>,
 }
 
 impl Route {
@@ -65,6 +81,18 @@ impl Route {
     /// An empty message, sent (`sends`) or received: a signal that orders, and carries nothing.
     pub fn signal(&mut self, round: usize, peer: usize, sends: bool) {
         self.transfers.push(Transfer { round, peer, sends, pieces: 0..0 });
+    }
+
+    /// This node multiplies what it holds before a round. Empty products are left out.
+    pub fn multiply(&mut self, product: Multiplication) {
+        if product.inner > 0 && !product.c.is_empty() {
+            self.multiplications.push(product);
+        }
+    }
+
+    /// The products, in the order of writing.
+    pub fn multiplications(&self) -> &[Multiplication] {
+        &self.multiplications
     }
 
     /// The transfers, in the order of writing.

@@ -1,26 +1,27 @@
 //! Graph: the spanning balanced graph (SBG), the SBnT in which cyclic nodes have several parents.
 //!
-//! Reference: C.-T. Ho and S. L. Johnsson, 1988, end of section 3 and, for the other variants, section 4. Symbols: c is the
-//! relative address, P_c its period, J_c (index_m(c)) the set of all numbers of rotations that give the distinguished address
-//! of c's necklace; index(c) is the smallest of them.
+//! Reference: C.-T. Ho and S. L. Johnsson, 1988, end of section 3 and, for the other variants, section 4. Symbols: c is
+//! the relative address, P_c its period, J_c (index_m(c)) the set of all numbers of rotations that give the
+//! distinguished address of c's necklace; index(c) is the smallest of them.
 //!
-//! Definition: node c belongs to the subtrees J_c = {index(c), index(c) + P_c, ..., index(c) + n - P_c} of the root, and in
-//! each of them has the parent that rotation gives it: for min-right, L^j of the SBnT's parent of R^j(c). So every subtree j
-//! is a rotation of the SBnT's largest, subtree 0, and a necklace of P nodes is met P times in n subtrees. Where the data of a
-//! node is cut into n/P_c parts, one for each of its parents, every subtree carries the data of exactly (N-1)/n nodes.
+//! Definition: node c belongs to the subtrees J_c = {index(c), index(c) + P_c, ..., index(c) + n - P_c} of the root,
+//! and in each of them has the parent that rotation gives it: for min-right, L^j of the SBnT's parent of R^j(c). So
+//! every subtree j is a rotation of the SBnT's largest, subtree 0, and a necklace of P nodes is met P times in n
+//! subtrees. Where the data of a node is cut into n/P_c parts, one for each of its parents, every subtree carries the
+//! data of exactly (N-1)/n nodes.
 //!
 //! The same graph is n rotated SBnTs of weight 1/n each ([`Sbg::rotated_parent`]).
 //!
-//! Children: c' = c with one more 1 is a child of c in subtree j if j is in both J_c and J_c' and the new 1 continues the one
-//! that the subtree's path set last, to the side of the zeros. (The paper asks for J_c' = J_c, by which no cyclic node would
-//! be a child; that is an error of the text.)
+//! Children: c' = c with one more 1 is a child of c in subtree j if j is in both J_c and J_c' and the new 1 continues
+//! the one that the subtree's path set last, to the side of the zeros. (The paper asks for J_c' = J_c, by which no
+//! cyclic node would be a child; that is an error of the text.)
 //!
 //! Example, min-right on the 4-cube: 0101 has parents 0001 (subtree 0) and 0100 (subtree 2), 1111 has all four nodes of
 //! three 1s; every node that is not cyclic has its parent in the SBnT.
 //!
-//! Properties tested: the paper's examples; brute force from the definition; parents and children agree; cyclic nodes are
-//! leaves; subtrees are rotations of each other and carry equal weights; the view as rotated SBnTs; the labels form a valid
-//! one-port schedule of 2n-1 cycles.
+//! Properties tested: the paper's examples; brute force from the definition; parents and children agree; cyclic nodes
+//! are leaves; subtrees are rotations of each other and carry equal weights; the view as rotated SBnTs; the labels form
+//! a valid one-port schedule of 2n-1 cycles.
 
 use super::sbnt::{Sbnt, Variant};
 use super::Tree;
@@ -101,8 +102,8 @@ impl Sbg {
         self.tree.child_ports(self.inward(c, j)).iter().fold(Ports::NONE, |ports, port| ports.with(self.port(port, j)))
     }
 
-    /// The nodes of subtree `j` at and below its node `c` (not the root), in depth-first order, `c` first, each with its
-    /// number of levels below `c`.
+    /// The nodes of subtree `j` at and below its node `c` (not the root), in depth-first order, `c` first, each with
+    /// its number of levels below `c`.
     ///
     /// # Panics
     /// If `c` is the root or not in the subtree, in debug builds.
@@ -111,16 +112,16 @@ impl Sbg {
         self.tree.subtree(self.inward(c, j)).map(move |(w, level)| (self.outward(w, j), level))
     }
 
-    /// The routing cycle, from 0 to 2n-2, in which a one-port root's data for what is below `c` in subtree `j` enters `c`:
-    /// that of [`Sbnt::label`], which needs one cycle less as node 1...1 is not in subtree n-1 there. `None` for the root, and
-    /// if `c` is not in the subtree.
+    /// The routing cycle, from 0 to 2n-2, in which a one-port root's data for what is below `c` in subtree `j` enters
+    /// `c`: that of [`Sbnt::label`], which needs one cycle less as node 1...1 is not in subtree n-1 there. `None` for
+    /// the root, and if `c` is not in the subtree.
     pub fn label(&self, c: usize, j: u32) -> Option<u32> {
         self.share(c, j)?;
         self.tree.label(self.inward(c, j)).map(|steps| j + steps)
     }
 
-    /// The parent of node `c` in the j-th of n rotated SBnTs, which together are this graph: the parent in the subtree of J_c
-    /// that is j or comes first after j, cyclically. `None` for the root.
+    /// The parent of node `c` in the j-th of n rotated SBnTs, which together are this graph: the parent in the subtree
+    /// of J_c that is j or comes first after j, cyclically. `None` for the root.
     pub fn rotated_parent(&self, c: usize, j: u32) -> Option<usize> {
         self.tree.parent(self.inward(c, j)).map(|parent| self.outward(parent, j))
     }
@@ -173,7 +174,7 @@ mod tests {
         assert_eq!(Sbg::new(4, MinRight).parent_ports(0b0101), Ports(0b0101));
         assert_eq!([0, 1, 2, 3].map(|j| Sbg::new(4, MinRight).top(j)), [1, 2, 4, 8]);
         assert_eq!([0, 1, 2, 3].map(|j| Sbg::new(4, MaxLeft).top(j)), [8, 4, 2, 1]);
-        // 0101 is a child of 0001 over port 2 in subtree 0, and of 0100 over port 0 in subtree 2; 0111 is none of its own.
+        // 0101 is a child of 0001 over port 2 in subtree 0, and of 0100 over port 0 in subtree 2, and has none.
         let graph = Sbg::new(4, MinRight);
         assert_eq!((graph.child_ports(0b0001, 0), graph.child_ports(0b0100, 2)), (Ports(0b0110), Ports(0b1001)));
         assert!((0..4).all(|j| graph.child_ports(0b0101, j).is_empty()));

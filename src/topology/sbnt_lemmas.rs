@@ -1,7 +1,7 @@
 //! The lemmas of Ho and Johnsson 1988 about the SBnT that are not properties of its definition, tried on small cubes.
 //!
-//! Numbers are those of the paper; errata 13 to 18 say what of it is damaged. Where the paper speaks of "the SBnT" it is
-//! min-right; what holds for all variants is tried on all.
+//! Numbers are those of the paper; errata 13 to 18 say what of it is damaged. Where the paper speaks of "the SBnT" it
+//! is min-right; what holds for all variants is tried on all.
 
 use super::sbnt::{Sbnt, Variant, Variant::*};
 use super::tests::binomial;
@@ -134,7 +134,8 @@ fn corollary_8_at_most_one_child_is_cyclic() {
     }
 }
 
-/// Lemmas 9 to 11 with erratum 15, and corollaries 6 and 7: how far cyclic addresses of equal weight are from each other.
+/// Lemmas 9 to 11 with erratum 15, and corollaries 6 and 7: how far cyclic addresses of equal weight are from each
+/// other.
 #[test]
 fn lemmas_9_to_11_distances_of_cyclic_addresses() {
     let gcd = |mut a: u32, mut b: u32| {
@@ -238,16 +239,16 @@ fn theorem_3_the_share_of_cyclic_nodes_of_a_level_of_a_subtree() {
     }
 }
 
-/// The conjecture after theorem 3, cyclic nodes at most 2/n of a level of subtree 0, by counting necklaces: for n <= 40, with
-/// the counts compared with the tree for n <= 14.
+/// The conjecture after theorem 3, cyclic nodes at most 2/n of a level of subtree 0, by counting necklaces: for n <=
+/// 40, with the counts compared with the tree for n <= 14.
 #[test]
 fn the_conjecture_holds_far_beyond_the_paper() {
     let moebius = |d: u128| {
-        let primes: Vec<u128> = (2..=d).filter(|p| d % p == 0 && (2..*p).all(|q| p % q != 0)).collect();
-        let squarefree = primes.iter().all(|p| d % (p * p) != 0);
-        i128::from(squarefree) * if primes.len() % 2 == 0 { 1 } else { -1 }
+        let primes: Vec<u128> = (2..=d).filter(|p| d.is_multiple_of(*p) && (2..*p).all(|q| p % q != 0)).collect();
+        let squarefree = primes.iter().all(|p| !d.is_multiple_of(p * p));
+        i128::from(squarefree) * if primes.len().is_multiple_of(2) { 1 } else { -1 }
     };
-    let totient = |d: u128| (1..=d).filter(|k| (2..=*k).all(|q| d % q != 0 || k % q != 0)).count() as i128;
+    let totient = |d: u128| (1..=d).filter(|k| (2..=*k).all(|q| !d.is_multiple_of(q) || k % q != 0)).count() as i128;
     let choose = |n: u128, k: u128| (0..k).fold(1u128, |value, i| value * (n - i) / (i + 1)) as i128;
     for n in 2..=40u128 {
         for l in 1..n {
@@ -301,8 +302,8 @@ fn lemma_15_a_unique_longest_run_of_zeros() {
     }
 }
 
-/// Lemma 18 with erratum 18 (within a subtree of the root only), and corollary 11: the path 1, 11, 111, ... of each subtree has
-/// in each dimension the edge to the most nodes.
+/// Lemma 18 with erratum 18 (within a subtree of the root only), and corollary 11: the path 1, 11, 111, ... of each
+/// subtree has in each dimension the edge to the most nodes.
 #[test]
 fn lemma_18_the_longest_path_carries_most() {
     for n in 2..=11u32 {

@@ -1,23 +1,23 @@
 //! All-to-all along N translated spanning balanced n-trees (SBnT).
 //!
-//! Algorithm: every node scatters its blocks along the SBnT translated to it; all that is for the nodes at and below an edge
-//! crosses it at once. With all ports the edges into level l are used in round l - 1; with one port the round of an edge is its
-//! label, and in every round all nodes exchange across one dimension.
+//! Algorithm: every node scatters its blocks along the SBnT translated to it; all that is for the nodes at and below an
+//! edge crosses it at once. With all ports the edges into level l are used in round l - 1; with one port the round of
+//! an edge is its label, and in every round all nodes exchange across one dimension.
 //!
 //! Reference: Ho and Johnsson 1988, sections 3 and 4 (variants), table 2 with erratum 19. M elements a block.
 //!
 //! Requirements: none.
 //!
-//! Cost: all-ports n rounds, each as long as its busiest dimension: N/2 M t_c + n tau where all dimensions have equally much
-//! below them, which cyclic nodes prevent by a little ([`super::sbg`] attains it); one-port n N/2 M t_c + (2n - 2) tau for n >= 2;
-//! one-way twice that.
+//! Cost: all-ports n rounds, each as long as its busiest dimension: N/2 M t_c + n tau where all dimensions have equally
+//! much below them, which cyclic nodes prevent by a little ([`super::sbg`] attains it); one-port n N/2 M t_c + (2n - 2)
+//! tau for n >= 2; one-way twice that.
 //!
 //! Memory: a node holds of every tree what is for its subtree, until it is sent on.
 //!
 //! Correctness condition: along each tree levels and labels grow; the label of an edge modulo n names its dimension.
 //!
-//! Example, n = 2, one port (labels: into 1: 0, into 3: 1, into 2: 1), node 0: round 0: (0 to 1) and (0 to 3) to node 1, gets
-//! (1 to 0) and (1 to 2); round 1: (0 to 2) and (1 to 2) to node 2, gets (2 to 0) and (3 to 0).
+//! Example, n = 2, one port (labels: into 1: 0, into 3: 1, into 2: 1), node 0: round 0: (0 to 1) and (0 to 3) to node
+//! 1, gets (1 to 0) and (1 to 2); round 1: (0 to 2) and (1 to 2) to node 2, gets (2 to 0) and (3 to 0).
 
 use crate::algorithm::translated::Translated;
 use crate::algorithm::{Algorithm, Form, Parameters, Route, DEFAULTS};

@@ -7,7 +7,7 @@
 //! paper gives no formula. M elements, packets of B, P = ceil(M/B).
 //!
 //! Requirements: nodes that send and receive at once; for one way at a time the paths would have to wait for each other at
-//! every node, and one path is better. At least two packets, or the second path carries nothing.
+//! every node, and one path is better. One packet takes one path only; with all ports the usual packets are the two halves.
 //!
 //! Cost, N >= 4: one-port P + N - 2, as of one path; all-ports ceil(P/2) + N - 2 rounds of tau + B t_c. For N = 2, where both
 //! paths are one edge, P rounds.
@@ -38,7 +38,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: PORTS,
     cost: "one-port: (ceil(M/B) + N - 2) (tau + B t_c); all-ports: (ceil(M/(2 B)) + N - 2) (tau + B t_c)",
     formula,
-    best_packet: |shape, tau, t_c| pipeline(shape.n).best_packet(shape, tau, t_c) / (at_once(shape) as f64).sqrt(),
+    best_packet: |shape, tau, t_c| {
+        pipeline(shape.n).best_packet(shape, tau, t_c) / (at_once(shape.n, &shape.parameters) as f64).sqrt()
+    },
     form: Form::Forward(write),
     ..hamiltonian_path::ALGORITHM
 };
@@ -49,17 +51,24 @@ fn pipeline(n: u32) -> Pipeline {
 }
 
 /// How many packets the root sends in a round.
-fn at_once(shape: &Shape) -> usize {
-    1 + usize::from(shape.n > 1 && shape.parameters.ports == PortModel::AllPorts)
+fn at_once(n: u32, parameters: &Parameters) -> usize {
+    1 + usize::from(n > 1 && parameters.ports == PortModel::AllPorts)
+}
+
+/// With a packet size: if none is asked for, what the root sends in one round is all of the vector.
+fn with_packet(parameters: &Parameters, n: u32, count: usize) -> Parameters {
+    let packet = parameters.packet.unwrap_or(count.div_ceil(at_once(n, parameters)).max(1));
+    Parameters { packet: Some(packet), ..*parameters }
 }
 
 fn formula(shape: &Shape) -> Formula {
+    let shape = &Shape { parameters: with_packet(&shape.parameters, shape.n, shape.count), ..*shape };
     let common = pipeline(shape.n).formula(shape);
     let (p, b) = (shape.packets(), shape.packet());
     if shape.n < 2 || p == 0 {
         return common;
     }
-    let rounds = p.div_ceil(at_once(shape)) + shape.nodes() - 2;
+    let rounds = p.div_ceil(at_once(shape.n, &shape.parameters)) + shape.nodes() - 2;
     // The last packet, which may be shorter, is the first path's if the number of packets is odd.
     let load = if p % 2 == 1 { shape.count - p / 2 * b } else { p / 2 * b };
     Formula { rounds, elements: (rounds * b) as f64, load: load as f64, ..common }
@@ -68,6 +77,7 @@ fn formula(shape: &Shape) -> Formula {
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     let courses: &[Course] = if problem.n > 1 { &[Course::Forward, Course::Backward] } else { &[Course::Forward] };
     let paths = courses.len();
+    let parameters = &with_packet(parameters, problem.n, problem.vector().len());
     route.set_rounds(pipeline(problem.n).rounds(all(problem, parameters).count()));
     for (number, &course) in courses.iter().enumerate() {
         let path = HamiltonianPath::new(problem.n, course);

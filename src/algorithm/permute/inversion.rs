@@ -84,6 +84,9 @@ fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Ro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::verify::{schedules, verify};
+    use crate::executor::simulator::{simulate, Machine as Network};
+    use crate::schedule::Kind;
     use crate::select::{choose, Machine, Options};
 
     /// On a cube of all ports `permute` itself finds what is better than permuted send, and says so.
@@ -112,6 +115,50 @@ mod tests {
                 assert_eq!(choice.algorithm.name, "permuted_send");
                 let refused = ALGORITHM.accepts(&call, &choice.parameters).unwrap_err();
                 assert!(refused.to_string().starts_with("permutation: inversion (permute)"), "{refused}");
+            }
+        }
+    }
+
+    fn call(size: usize, mask: usize, count: usize) -> Call {
+        let permutation = (0..size).map(|i| i ^ mask).collect();
+        Call { permutation: Some(permutation), ..Call::new(Collective::Permute, size, count) }
+    }
+
+    /// Lemmas 1 and 2 of Ho, Johnsson and Edelman: for every mask each link across a dimension of it carries just M elements,
+    /// the others none, so that M t_c is both needed and enough.
+    #[test]
+    fn every_mask_takes_the_time_of_one_vector() {
+        for (n, mask) in (0..=5u32).flat_map(|n| (0..1usize << n).map(move |mask| (n, mask))) {
+            let call = call(1 << n, mask, 120);
+            let parameters = Parameters::new(PortModel::AllPorts);
+            assert_eq!(verify(&ALGORITHM, &call, &parameters).violations, [], "mask {mask:b} of {n}");
+            let schedules = schedules(&ALGORITHM, &call, &parameters);
+            for schedule in &schedules {
+                let mut loads = vec![0; n as usize];
+                for operation in schedule.operations() {
+                    if let Kind::Send { peer } = operation.kind {
+                        loads[(peer ^ schedule.rank).ilog2() as usize] += schedule.len(operation);
+                    }
+                }
+                assert!((0..n).all(|port| loads[port as usize] == 120 * (mask >> port & 1)), "mask {mask:b} of {n}");
+            }
+            let machine = Network { tau: 10.0, t_c: 1.0, ports: PortModel::AllPorts, max_packet: None };
+            let expected = if mask == 0 { 0.0 } else { 120.0 + 10.0 * f64::from(mask.count_ones()) };
+            let time = simulate(&schedules, &machine).unwrap().time;
+            assert!((time - expected).abs() < 1e-9, "mask {mask:b} of {n}: {time}");
+        }
+    }
+
+    #[test]
+    fn ranks_need_be_no_power_of_two() {
+        for size in 1..=24usize {
+            for mask in (0..size.next_power_of_two()).filter(|mask| (0..size).all(|i| i ^ mask < size)) {
+                for ports in PortModel::ALL {
+                    for count in [1, 7] {
+                        let report = verify(&ALGORITHM, &call(size, mask, count), &Parameters::new(ports));
+                        assert_eq!(report.violations, [], "mask {mask:b} of {size}, {ports}");
+                    }
+                }
             }
         }
     }

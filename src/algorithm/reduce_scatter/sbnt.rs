@@ -1,9 +1,10 @@
 //! Reduce-scatter along N translated spanning balanced n-trees: [`all_gather::sbnt`] backwards.
 //!
-//! Algorithm: the contributions to a block come together along the tree of the block's owner, from its leaves to its root.
+//! Algorithm: the contributions to a block come together along the tree of the block's owner, from its leaves to its
+//! root.
 //!
-//! Reference: Ho and Johnsson 1988, sections 3 to 5. Cost and correctness condition are those
-//! of the all-gather; the operation must commute.
+//! Reference: Ho and Johnsson 1988, sections 3 to 5. Cost and correctness condition are those of the
+//! all-gather; the operation must commute.
 //!
 //! Memory: the partial results that pass through, in scratch memory.
 

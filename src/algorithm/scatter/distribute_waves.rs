@@ -240,7 +240,7 @@ mod tests {
         let call = Call::new(Collective::Scatter, 1 << n, count);
         let schedules =
             schedules(&ALGORITHM, &call, &Parameters { symmetrized: false, ..Parameters::new(PortModel::AllPorts) });
-        let machine = Machine { tau, t_c: 1.0, ports: PortModel::AllPorts, max_packet: None };
+        let machine = Machine::new(tau, 1.0, PortModel::AllPorts);
         let timeline = simulate(&schedules, &machine).expect("a legal schedule");
         (schedules, timeline)
     }

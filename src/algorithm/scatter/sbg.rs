@@ -1,24 +1,25 @@
 //! Scatter along the spanning balanced graph (SBG), in its four variants.
 //!
-//! Algorithm: as the SBnT's reverse-breadth-first order, but the blocks of cyclic nodes are cut into n/P parts, one for each of
-//! their parents, so that every subtree of the root carries the same: the blocks of the farthest nodes first, level by level,
-//! through all ports at once.
+//! Algorithm: as the SBnT's reverse-breadth-first order, but the blocks of cyclic nodes are cut into n/P parts, one for
+//! each of their parents, so that every subtree of the root carries the same: the blocks of the farthest nodes first,
+//! level by level, through all ports at once.
 //!
-//! Reference: Ho and Johnsson 1988, end of section 3, 4 (variants), 5; table 2 with errata 5 and 19. M elements a block, P the
-//! period of the node's relative address.
+//! Reference: Ho and Johnsson 1988, end of section 3, 4 (variants), 5; table 2 with errata 5 and 19. M elements a
+//! block, P the period of the node's relative address.
 //!
 //! Requirements: none; the cost is exact where n divides M.
 //!
-//! Cost: (N-1)/n M t_c + n tau, the least possible. The maximising variants have busier nodes than the root at level 2 from n = 6
-//! on, as those of the SBnT.
+//! Cost: (N-1)/n M t_c + n tau, the least possible. The maximising variants have busier nodes than the root at level 2
+//! from n = 6 on, as those of the SBnT.
 //!
 //! Memory: a relay holds the blocks of its subtree, each until it is sent on.
 //!
-//! Correctness condition: counted in parts, too, no node has more to pass on at any distance than its parent (Lemma 4; the
-//! minimising variants), so that a node is done with a level when the next one arrives. Cyclic nodes pass nothing on.
+//! Correctness condition: counted in parts, too, no node has more to pass on at any distance than its parent (Lemma 4;
+//! the minimising variants), so that a node is done with a level when the next one arrives. Cyclic nodes pass nothing
+//! on.
 //!
-//! Example, n = 2, root 0: round 0: one half of block 3 to 1, the other to 2; round 1: block 1 to 1, block 2 to 2, and both halves
-//! of block 3 to 3.
+//! Example, n = 2, root 0: round 0: one half of block 3 to 1, the other to 2; round 1: block 1 to 1, block 2 to 2, and
+//! both halves of block 3 to 3.
 
 use crate::algorithm::translated::splits_evenly;
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};

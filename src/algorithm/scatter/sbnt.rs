@@ -1,39 +1,40 @@
 //! Scatter along the spanning balanced n-tree (SBnT; the BST of 1986), in its four variants.
 //!
-//! Algorithm: the subtrees of the root have about N/n nodes each, so with all ports the root is done n/2 times sooner than
-//! with the SBT. What the root sends when is the order:
-//! * reverse-breadth-first (all ports, usual): the blocks of the farthest nodes first, level by level, through all ports at once.
+//! Algorithm: the subtrees of the root have about N/n nodes each, so with all ports the root is done n/2 times sooner
+//! than with the SBT. What the root sends when is the order:
+//! * reverse-breadth-first (all ports, usual): the blocks of the farthest nodes first, level by level, through all
+//!   ports at once.
 //! * postorder: a node's block after all blocks below it; all ports through all at once, else the subtrees in turn.
 //! * subtrees (one-way, one-port, usual): each subtree's blocks together, in the cycles of Lemma 17.
 //! * cyclic (one-way, one-port; usual with packets): a packet to each subtree in turn, the farthest blocks first.
 //!
-//! Reference: Ho and Johnsson 1988, sections 3, 4 (variants), 5, 6 (postorder), Lemma 17; 1986, sections 4.2.2 (cyclic) and 5.2
-//! (depth-first). M elements a block, packets of B; s_j the nodes of subtree j, s_0 the largest.
+//! Reference: Ho and Johnsson 1988, sections 3, 4 (variants), 5, 6 (postorder), Lemma 17; 1986, sections 4.2.2 (cyclic)
+//! and 5.2 (depth-first). M elements a block, packets of B; s_j the nodes of subtree j, s_0 the largest.
 //!
 //! Requirements: none; packets in the orders in which they make sense (all but subtrees).
 //!
-//! Cost, B <= M dividing M: all-ports s_0 M/B rounds of tau + B t_c, one-way and one-port (N - 1) M/B, in every order and
-//! variant. Without packets:
-//! * reverse-breadth-first: M s_0 t_c + n tau. The maximising variants lose Lemma 4 at level 1, so that for n >= 7 a node of
-//!   level 2 may be busier than the root in a round: there the larger of the two counts.
+//! Cost, B <= M dividing M: all-ports s_0 M/B rounds of tau + B t_c, one-way and one-port (N - 1) M/B, in every order
+//! and variant. Without packets:
+//! * reverse-breadth-first: M s_0 t_c + n tau. The maximising variants lose Lemma 4 at level 1, so that for n >= 7 a
+//!   node of level 2 may be busier than the root in a round: there the larger of the two counts.
 //! * postorder, all ports: n rounds, each as long as the largest subtree that hangs from its level.
 //! * one-way, one-port: 2n - 2 rounds (n >= 2), each as long as its longest message.
 //!
 //! Packets of B > M hold blocks of several nodes. All-ports, postorder: ceil(s_0 M/B) + n - 1 rounds at most. One-way,
-//! one-port: C = ceil(s_0 M/B) times n cycles, then at most n - 2 more (the tail: what the last subtree has still to pass
-//! on when the root is done); the paper counts (N-1)M/B root cycles and no tail.
+//! one-port: C = ceil(s_0 M/B) times n cycles, then at most n - 2 more (the tail: what the last subtree has still to
+//! pass on when the root is done); the paper counts (N-1)M/B root cycles and no tail.
 //!
-//! Memory: a relay holds the blocks of its subtree, each until it is sent on. With packets it walks its whole subtree of the
-//! root to learn where packets end.
+//! Memory: a relay holds the blocks of its subtree, each until it is sent on. With packets it walks its whole subtree
+//! of the root, reverse-breadth-first even all of them, to learn where packets end.
 //!
-//! Correctness condition: no node has more blocks to pass on at any distance than its parent (Lemma 4), so that a node is
-//! done with a level when the next one arrives. One port, packets of whole subtrees or B > M: what leaves the root in cycle t
-//! for subtree j enters c in cycle t + n - 1 - alpha_c (Lemma 17), and the next packet follows n cycles later. B <= M: a
-//! packet is for one node and is passed on in the next cycle; two packets for one subtree follow each other at once only if
-//! the first one is for the subtree's root, so that one way suffices.
+//! Correctness condition: no node has more blocks to pass on at any distance than its parent (Lemma 4), so that a node
+//! is done with a level when the next one arrives. One port, packets of whole subtrees or B > M: what leaves the root
+//! in cycle t for subtree j enters c in cycle t + n - 1 - alpha_c (Lemma 17), and the next packet follows n cycles
+//! later. B <= M: a packet is for one node and is passed on in the next cycle; two packets for one subtree follow each
+//! other at once only if the first one is for the subtree's root, so that one way suffices.
 //!
-//! Example, n = 3, root 0, all ports: round 0: block 7 to 1; round 1: 3 to 1, 6 to 2, 5 to 4, and 7 from 1 to 3; round 2: 1,
-//! 2, 4 to themselves, 3 from 1, 6 from 2, 5 from 4, 7 from 3. Cyclic, B = M: the root sends 7; 5 6 3; 4 2 1.
+//! Example, n = 3, root 0, all ports: round 0: block 7 to 1; round 1: 3 to 1, 6 to 2, 5 to 4, and 7 from 1 to 3; round
+//! 2: 1, 2, 4 to themselves, 3 from 1, 6 from 2, 5 from 4, 7 from 3. Cyclic, B = M: the root sends 7; 5 6 3; 4 2 1.
 
 use crate::address::{mask, reverse_bits};
 use crate::algorithm::tree_scatter::{
@@ -168,6 +169,7 @@ pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mu
     let tree = Sbnt::new(n, parameters.variant);
     let root_child = |c: usize| tree.top(tree.index(c));
     let level = |c: usize| tree.level(c) as usize - 1;
+    let label = |c: usize| tree.label(c).map_or(0, |label| label as usize);
     let postorder = parameters.order == Some(Order::Postorder);
     let order = |top: usize| subtree_order(&tree, top, postorder);
     let block = |c: usize| problem.block(c ^ problem.root);
@@ -212,16 +214,19 @@ pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mu
             route.set_rounds(count.div_ceil(packet) * (nodes - 1) + n as usize);
             relayed(problem, &tree, node, route, root_child, departures, level);
         }
-        (false, _) => {
+        // Without packets each subtree is one, which leaves the root in the round of its label.
+        (false, None) => {
+            route.set_rounds(2 * n as usize);
+            by_subtree(problem, parameters, &tree, node, route, label);
+        }
+        (false, Some(_)) => {
             let departures = |top: usize| {
                 let blocks = order(top).into_iter().map(block);
                 let packets = packets(blocks, parameters.packet).into_iter().enumerate();
                 packets.map(|(cycle, packet)| (cycle * n as usize, packet)).collect()
             };
             route.set_rounds((cycles + 1) * n as usize);
-            relayed(problem, &tree, node, route, root_child, departures, |c| {
-                tree.label(c).map_or(0, |label| label as usize)
-            });
+            relayed(problem, &tree, node, route, root_child, departures, label);
         }
     }
 }

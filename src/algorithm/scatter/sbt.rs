@@ -1,29 +1,31 @@
 //! Scatter along the spanning binomial tree (SBT).
 //!
-//! Algorithm: with one port, the root sends all blocks of its largest subtree first, then of the next, and every node does
-//! the same with what it gets (order subtrees, the usual one). With all ports, the blocks of the farthest nodes go first,
-//! through all ports at once (reverse-breadth-first). In the order gray-code, one port, the root sends block after block,
-//! from that of relative address N - 1 down to 1, so that its ports follow one another as in the transition sequence of
-//! the binary-reflected Gray code, port 0 every other time, port 1 every fourth; so do those of the nodes below, which
-//! therefore need only one way.
+//! Algorithm: with one port, the root sends all blocks of its largest subtree first, then of the next, and every node
+//! does the same with what it gets (order subtrees, the usual one). With all ports, the blocks of the farthest nodes go
+//! first, through all ports at once (reverse-breadth-first). In the order gray-code, one port, the root sends block
+//! after block, from that of relative address N - 1 down to 1, so that its ports follow one another as in the
+//! transition sequence of the binary-reflected Gray code, port 0 every other time, port 1 every fourth; so do those of
+//! the nodes below, which therefore need only one way.
 //!
-//! Reference: Ho and Johnsson 1986, section 4.2.1 and lemma 4.2 (with erratum 6), and 5.2 (gray-code). M elements a block,
-//! packets of B.
+//! Reference: Ho and Johnsson 1986, section 4.2.1 and lemma 4.2 (with erratum 6), and 5.2 (gray-code). M elements a
+//! block, packets of B.
 //!
 //! Requirements: none.
 //!
 //! Cost: one-way, one-port (N - 1) M t_c + n tau in one packet a subtree; with packets of B <= M, (N - 1) ceil(M/B)
-//! rounds. All-ports N/2 M t_c + n tau. Gray-code (N - 1) ceil(M/B) rounds; its packets hold parts of one block only, all of it
-//! without a packet size or if B > M.
+//! rounds. All-ports N/2 M t_c + n tau. Gray-code (N - 1) ceil(M/B) rounds; its packets hold parts of one block only,
+//! all of it without a packet size or if B > M.
 //!
 //! Memory: a relay holds the blocks of its subtree, each until it is sent on.
 //!
-//! Correctness condition (one port): a node with highest bit k has its whole subtree's blocks before dimension k + 1 begins.
-//! Gray-code: what leaves the root in round t enters a node of level l in round t + l - 1 and is then passed on at once; the
-//! blocks for a subtree at bit k leave the root 2^(k+1) rounds apart, and its own one, which is not passed on, is the last.
+//! Correctness condition (one port): a node with highest bit k has its whole subtree's blocks before dimension k + 1
+//! begins. Gray-code: what leaves the root in round t enters a node of level l in round t + l - 1 and is then passed on
+//! at once; the blocks for a subtree at bit k leave the root 2^(k+1) rounds apart, and its own one, which is not passed
+//! on, is the last.
 //!
-//! Example, n = 3, root 0, one port: round 0: blocks 1 3 5 7 to 1; round 1: 2 6 to 2, and 3 7 from 1 to 3; round 2: 4 to 4,
-//! 5 from 1 to 5, 6 from 2 to 6, 7 from 3 to 7. Gray-code: the root sends 7 to 1, 6 to 2, 5 to 1, 4 to 4, 3 to 1, 2 to 2, 1 to 1.
+//! Example, n = 3, root 0, one port: round 0: blocks 1 3 5 7 to 1; round 1: 2 6 to 2, and 3 7 from 1 to 3; round 2: 4
+//! to 4, 5 from 1 to 5, 6 from 2 to 6, 7 from 3 to 7. Gray-code: the root sends 7 to 1, 6 to 2, 5 to 1, 4 to 4, 3 to 1,
+//! 2 to 2, 1 to 1.
 
 use crate::algorithm::tree_scatter::{all_ports, by_level, by_subtree, level_cost, packets};
 use crate::algorithm::{Algorithm, Form, Formula, Order, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS};

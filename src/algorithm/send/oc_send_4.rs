@@ -6,7 +6,8 @@
 //!
 //! Reference: Stout and Wagar 1990, section 3, O.C. SEND 4; symbols as in [`oc_send_1`](super::oc_send_1), g the number of groups,
 //! B the elements of a packet in the first stage, K_d the sum of 1 / C(d, k) over k = 0, ..., d. Packets of B make g = ceil(M /
-//! (d B)) groups, as even as possible.
+//! (d B)) groups, as even as possible. (Where lcm(1, ..., d) does not divide a group, rounding may add a few elements to a packet of
+//! a later stage.)
 //!
 //! Requirements: all ports.
 //!

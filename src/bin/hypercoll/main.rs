@@ -2,7 +2,10 @@
 
 mod algorithms;
 mod bench;
+mod call;
 mod check;
+mod check_all;
+mod figures;
 mod plot;
 mod simulate;
 mod table;
@@ -40,6 +43,8 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Measure against native MPI collectives (under mpirun)
     Bench(bench::BenchArgs),
+    /// Draw the papers' figures: their experiments in virtual time beside their formulas
+    Figures(figures::FiguresArgs),
     /// Draw the figures of a benchmark's JSON
     Plot(plot::PlotArgs),
 }
@@ -76,6 +81,7 @@ fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(args, &mut out),
         Command::Verify(args) => verify::run(args, &mut out),
         Command::Bench(args) => bench::run(args, &mut out),
+        Command::Figures(args) => figures::run(args, &mut out),
         Command::Plot(args) => plot::run(args, &mut out),
     };
     let outcome = outcome.and(out.flush().map_err(Failure::from));

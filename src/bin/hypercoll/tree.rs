@@ -1,4 +1,4 @@
-//! `hypercoll tree`: a spanning tree of the cube, as text, JSON or SVG.
+//! `hypercoll tree`: a spanning tree or graph of the cube, as text, JSON or SVG.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -6,9 +6,15 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use hypercoll::render::{svg, text, Panel, TreePicture};
+use hypercoll::topology::balanced_tree::BalancedTree;
+use hypercoll::topology::hamiltonian_path::{self, HamiltonianPath};
 use hypercoll::topology::msbt::Ersbt;
+use hypercoll::topology::multinode::MultinodeTree;
+use hypercoll::topology::sbg::Sbg;
 use hypercoll::topology::sbnt::{Sbnt, Variant};
 use hypercoll::topology::sbt::Sbt;
+use hypercoll::topology::tcbt::Tcbt;
+use hypercoll::topology::wave::DoubleWave;
 use hypercoll::topology::Tree;
 use serde::{Serialize, Serializer};
 
@@ -16,7 +22,7 @@ use serde::{Serialize, Serializer};
 const MAX_LISTED: u32 = 20;
 const MAX_DRAWN: u32 = 12;
 
-/// Print a spanning tree of the cube, or the edge-disjoint trees of the MSBT.
+/// Print a spanning tree of the cube, the edge-disjoint trees of the MSBT, or the spanning balanced graph.
 #[derive(clap::Args)]
 pub struct TreeArgs {
     /// The graph
@@ -27,9 +33,12 @@ pub struct TreeArgs {
     /// Rank of the root
     #[arg(long, value_name = "R", default_value_t = 0)]
     root: usize,
-    /// Which SBnT: min-right, max-left, min-left-reversed, max-right-reversed [default: min-right]
+    /// Which SBnT or SBG: min-right, max-left, min-left-reversed, max-right-reversed [default: min-right]
     #[arg(long, value_name = "V")]
     variant: Option<Variant>,
+    /// Which way the Hamiltonian path goes round the Gray code [default: forward]
+    #[arg(long)]
+    course: Option<Course>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -47,8 +56,32 @@ enum Kind {
     Sbt,
     /// Multiple spanning binomial trees: n edge-disjoint trees
     Msbt,
+    /// Two-rooted complete binary tree
+    Tcbt,
+    /// Path along the binary-reflected Gray code
+    HamiltonianPath,
     /// Spanning balanced n-tree
     Sbnt,
+    /// Spanning balanced graph: the SBnT with several parents for cyclic nodes
+    Sbg,
+    /// Perfectly balanced shortest-path tree
+    Balanced,
+    /// Tree of the multinode broadcast
+    Multinode,
+    /// The n trees of the double wave
+    DoubleWave,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Course {
+    /// From the root up the code
+    Forward,
+    /// From the root down the code
+    Backward,
+    /// The root in the middle
+    Middle,
+    /// Two paths: forward and backward
+    Opposite,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -85,60 +118,166 @@ fn check(args: &TreeArgs, format: Format) -> Result<(), String> {
     if root >> dim != 0 {
         return Err(format!("--root {root}: the ranks of the {dim}-cube are 0 to {}", (1usize << dim) - 1));
     }
-    match args.variant {
-        Some(variant) if args.kind != Kind::Sbnt => {
-            Err(format!("--variant {variant}: only the kind sbnt has variants"))
+    if let Some(variant) = args.variant.filter(|_| !matches!(args.kind, Kind::Sbnt | Kind::Sbg)) {
+        return Err(format!("--variant {variant}: only the kinds sbnt and sbg have variants"));
+    }
+    if args.course.is_some() && args.kind != Kind::HamiltonianPath {
+        return Err("--course: only the kind hamiltonian-path goes one way or another".into());
+    }
+    Ok(())
+}
+
+/// The label of the edge into a node of a tree.
+type Label<'a> = Box<dyn Fn(usize) -> Option<u32> + 'a>;
+
+/// What a kind stands for.
+enum Shape<'a> {
+    /// One tree; children are drawn in ascending order of the labels, where it has any.
+    Tree(Box<dyn Tree>, Option<Label<'a>>),
+    /// Several, which belong together.
+    Trees(Vec<(Box<dyn Tree>, Label<'a>)>),
+    Graph(Sbg),
+}
+
+/// A graph with all that is said about it.
+struct Graph<'a> {
+    title: String,
+    /// The variant, or the course of a path.
+    variant: Option<&'static str>,
+    /// What a tree of several is called.
+    part: &'static str,
+    /// What the labels mean, if they are to be shown.
+    meaning: Option<&'static str>,
+    shape: Shape<'a>,
+}
+
+impl<'a> Graph<'a> {
+    fn of(args: &TreeArgs) -> Graph<'a> {
+        let n = args.dim;
+        let variant = args.variant.unwrap_or_default();
+        let plain = |title: &str, shape| Graph { title: title.into(), variant: None, part: "", meaning: None, shape };
+        match args.kind {
+            Kind::Sbt => plain("Spanning binomial tree (SBT)", Shape::Tree(Box::new(Sbt::new(n)), None)),
+            Kind::Msbt => {
+                let trees = (0..n).map(|j| Ersbt::new(n, j));
+                Graph {
+                    part: "ERSBT",
+                    meaning: Some("cycle of the tree's first packet"),
+                    ..plain("Multiple spanning binomial trees (MSBT)", several(trees, Ersbt::label))
+                }
+            }
+            Kind::Tcbt => {
+                let tree = Tcbt::new(n);
+                Graph {
+                    meaning: Some("step of the first packet, one port"),
+                    ..plain("Two-rooted complete binary tree (TCBT)", labelled(tree, Tcbt::label))
+                }
+            }
+            Kind::HamiltonianPath => path(args.course.unwrap_or(Course::Forward), n),
+            Kind::Sbnt => Graph {
+                title: format!("Spanning balanced n-tree (SBnT, {variant})"),
+                variant: Some(variant.name()),
+                ..plain("", labelled(Sbnt::new(n, variant), Sbnt::label))
+            },
+            Kind::Sbg => Graph {
+                title: format!("Spanning balanced graph (SBG, {variant})"),
+                variant: Some(variant.name()),
+                ..plain("", Shape::Graph(Sbg::new(n, variant)))
+            },
+            Kind::Balanced => {
+                plain("Perfectly balanced shortest-path tree", Shape::Tree(Box::new(BalancedTree::new(n)), None))
+            }
+            Kind::Multinode => {
+                let step = |tree: &MultinodeTree, c: usize| (c != 0).then(|| tree.step(c) as u32);
+                Graph {
+                    meaning: Some("step"),
+                    ..plain("Tree of the multinode broadcast", labelled(MultinodeTree::new(n), step))
+                }
+            }
+            Kind::DoubleWave => {
+                let trees = (0..n).map(|i| DoubleWave::new(n, i));
+                Graph {
+                    part: "packet",
+                    meaning: Some("step, from 0"),
+                    ..plain("Trees of the double wave", several(trees, DoubleWave::step))
+                }
+            }
         }
-        _ => Ok(()),
+    }
+
+    fn picture(&self, args: &TreeArgs) -> TreePicture {
+        let panel = |tree: &dyn Tree, label: Option<&Label<'_>>| {
+            let panel = Panel::of_tree(tree, |c| label.and_then(|label| label(c)));
+            match self.meaning {
+                Some(meaning) => panel.labelled(meaning),
+                None => panel,
+            }
+        };
+        let panels = match &self.shape {
+            Shape::Tree(tree, label) => vec![panel(&**tree, label.as_ref())],
+            Shape::Trees(trees) => {
+                let named = |(j, (tree, label)): (usize, &(Box<dyn Tree>, Label<'_>))| {
+                    panel(&**tree, Some(label)).named(format!("{} {j}", self.part))
+                };
+                trees.iter().enumerate().map(named).collect()
+            }
+            Shape::Graph(graph) => vec![Panel::of_graph(graph)],
+        };
+        let title = format!("{} of the {}-cube, root {}", self.title, args.dim, args.root);
+        TreePicture { title, root: args.root, panels }
     }
 }
 
-fn print(args: &TreeArgs, format: Format, out: &mut dyn Write) -> io::Result<()> {
-    let TreeArgs { dim, root, .. } = *args;
-    let variant = args.variant.unwrap_or_default();
-    let trees: Vec<Ersbt> = (0..dim).map(|j| Ersbt::new(dim, j)).collect();
-    let (sbt, sbnt) = (Sbt::new(dim), Sbnt::new(dim, variant));
-    let (graph, panels) = match args.kind {
-        Kind::Sbt => ("Spanning binomial tree (SBT)".to_owned(), vec![single(&sbt)]),
-        Kind::Sbnt => {
-            let panel = Panel { label: Some(Box::new(|c| sbnt.label(c))), ..single(&sbnt) };
-            (format!("Spanning balanced n-tree (SBnT, {variant})"), vec![panel])
-        }
-        Kind::Msbt => {
-            let panels = trees.iter().enumerate().map(|(j, tree)| Panel {
-                name: Some(format!("ERSBT {j}")),
-                label: Some(Box::new(|c| tree.label(c))),
-                label_meaning: Some("cycle of the tree's first packet"),
-                ..single(tree)
-            });
-            ("Multiple spanning binomial trees (MSBT)".to_owned(), panels.collect())
+fn labelled<'a, T: Tree + Copy + 'static>(tree: T, label: impl Fn(&T, usize) -> Option<u32> + 'a) -> Shape<'a> {
+    Shape::Tree(Box::new(tree), Some(Box::new(move |c| label(&tree, c))))
+}
+
+fn several<'a, T: Tree + Copy + 'static>(
+    trees: impl Iterator<Item = T>,
+    label: impl Fn(&T, usize) -> Option<u32> + Copy + 'a,
+) -> Shape<'a> {
+    let boxed = |tree: T| -> (Box<dyn Tree>, Label<'a>) { (Box::new(tree), Box::new(move |c| label(&tree, c))) };
+    Shape::Trees(trees.map(boxed).collect())
+}
+
+/// A Hamiltonian path, or two.
+fn path<'a>(course: Course, n: u32) -> Graph<'a> {
+    use hamiltonian_path::Course::{Backward, Forward, Middle};
+    let tree = |course| HamiltonianPath::new(n, course);
+    let single = |course| Shape::Tree(Box::new(tree(course)), None);
+    let (variant, shape) = match course {
+        Course::Forward => (None, single(Forward)),
+        Course::Backward => (Some("backward"), single(Backward)),
+        Course::Middle => (Some("middle"), single(Middle)),
+        Course::Opposite => {
+            let step = |tree: &HamiltonianPath, c: usize| (c != 0).then(|| tree.level(c) - 1);
+            (Some("opposite"), several([tree(Forward), tree(Backward)].into_iter(), step))
         }
     };
-    let title = format!("{graph} of the {dim}-cube, root {root}");
-    let picture = TreePicture { title, root, panels };
+    let which = variant.map_or(String::new(), |variant| format!(" ({variant})"));
+    Graph { title: format!("Hamiltonian path{which}"), variant, part: "path", meaning: None, shape }
+}
+
+fn print(args: &TreeArgs, format: Format, out: &mut dyn Write) -> io::Result<()> {
+    let graph = Graph::of(args);
     match format {
-        Format::Text => text::tree(&picture, out),
-        Format::Svg => svg::tree(&picture, out),
+        Format::Text => text::tree(&graph.picture(args), out),
+        Format::Svg => svg::tree(&graph.picture(args), out),
         Format::Json => {
-            serde_json::to_writer(&mut *out, &Graph::new(args.kind, variant, &picture, dim))?;
+            serde_json::to_writer(&mut *out, &Json::new(&graph, args))?;
             writeln!(out)
         }
     }
 }
 
-/// A tree that is the whole picture.
-fn single(tree: &dyn Tree) -> Panel<'_> {
-    Panel { name: None, tree, label: None, label_meaning: None }
-}
-
-/// The JSON of a graph; every list is indexed by the rank.
+/// The JSON of a graph; every list is indexed by the rank, and is written without a copy in memory.
 #[derive(Serialize)]
-struct Graph<'a> {
-    kind: &'static str,
+struct Json<'a> {
+    kind: String,
     variant: Option<&'static str>,
     dimension: u32,
     root: usize,
-    parents: Option<Parents<'a>>,
+    parents: Option<Ranks<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trees: Option<Vec<LabelledTree<'a>>>,
 }
@@ -146,57 +285,56 @@ struct Graph<'a> {
 #[derive(Serialize)]
 struct LabelledTree<'a> {
     index: usize,
-    parents: Parents<'a>,
-    labels: Labels<'a>,
+    parents: Ranks<'a>,
+    labels: Ranks<'a>,
 }
 
-impl<'a> Graph<'a> {
-    fn new(kind: Kind, variant: Variant, picture: &'a TreePicture<'a>, dimension: u32) -> Self {
-        let lists = |panel| (Parents { panel, root: picture.root }, Labels { panel, root: picture.root });
-        let labelled = |(index, panel)| {
-            let (parents, labels) = lists(panel);
-            LabelledTree { index, parents, labels }
+impl<'a> Json<'a> {
+    fn new(graph: &'a Graph<'a>, args: &TreeArgs) -> Self {
+        let (dimension, root) = (args.dim, args.root);
+        let ranks = |of| Ranks { dimension, root, of };
+        let (parents, trees) = match &graph.shape {
+            Shape::Tree(tree, _) => (Some(ranks(Of::Parent(&**tree))), None),
+            Shape::Graph(graph) => (Some(ranks(Of::Parents(graph))), None),
+            Shape::Trees(trees) => {
+                let labelled = |(index, (tree, label)): (usize, &'a (Box<dyn Tree>, Label<'a>))| LabelledTree {
+                    index,
+                    parents: ranks(Of::Parent(&**tree)),
+                    labels: ranks(Of::Label(label)),
+                };
+                (None, Some(trees.iter().enumerate().map(labelled).collect()))
+            }
         };
-        let has_trees = kind == Kind::Msbt;
-        Graph {
-            kind: match kind {
-                Kind::Sbt => "sbt",
-                Kind::Msbt => "msbt",
-                Kind::Sbnt => "sbnt",
-            },
-            variant: (kind == Kind::Sbnt).then(|| variant.name()),
-            dimension,
-            root: picture.root,
-            parents: picture.panels.first().filter(|_| !has_trees).map(|panel| lists(panel).0),
-            trees: has_trees.then(|| picture.panels.iter().enumerate().map(labelled).collect()),
+        let kind = args.kind.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
+        Json { kind, variant: graph.variant, dimension, root, parents, trees }
+    }
+}
+
+/// Something about every rank, in the order of ranks.
+struct Ranks<'a> {
+    dimension: u32,
+    root: usize,
+    of: Of<'a>,
+}
+
+enum Of<'a> {
+    Parent(&'a dyn Tree),
+    Parents(&'a Sbg),
+    Label(&'a Label<'a>),
+}
+
+impl Serialize for Ranks<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let root = self.root;
+        let addresses = (0..1usize << self.dimension).map(|rank| rank ^ root);
+        match self.of {
+            Of::Parent(tree) => serializer.collect_seq(addresses.map(|c| tree.parent(c).map(|up| up ^ root))),
+            Of::Parents(graph) => {
+                let parents = |c| graph.parents(c).map(|(_, up)| up ^ root).collect::<Vec<_>>();
+                serializer.collect_seq(addresses.map(parents))
+            }
+            Of::Label(label) => serializer.collect_seq(addresses.map(label)),
         }
-    }
-}
-
-/// The parent of every rank, written without a copy in memory.
-struct Parents<'a> {
-    panel: &'a Panel<'a>,
-    root: usize,
-}
-
-impl Serialize for Parents<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let ranks = 0..1usize << self.panel.tree.dimension();
-        serializer.collect_seq(ranks.map(|rank| self.panel.tree.parent(rank ^ self.root).map(|up| up ^ self.root)))
-    }
-}
-
-/// The label of the edge into every rank.
-struct Labels<'a> {
-    panel: &'a Panel<'a>,
-    root: usize,
-}
-
-impl Serialize for Labels<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let ranks = 0..1usize << self.panel.tree.dimension();
-        let label = |rank: usize| self.panel.label.as_ref().and_then(|label| label(rank ^ self.root));
-        serializer.collect_seq(ranks.map(label))
     }
 }
 
@@ -213,7 +351,7 @@ mod tests {
     }
 
     fn output(line: &str) -> Result<String, String> {
-        let words = std::iter::once("tree").chain(line.split(' '));
+        let words = std::iter::once("tree").chain(line.split_whitespace());
         let command = Command::try_parse_from(words).map_err(|error| error.to_string())?;
         let mut out = Vec::new();
         run(&command.args, &mut out)?;
@@ -246,7 +384,9 @@ mod tests {
     #[test]
     fn every_root_reaches_every_rank() {
         let lines = Variant::ALL.map(|variant| format!("sbnt --variant {variant}"));
-        for kind in lines.iter().map(String::as_str).chain(["sbt", "msbt"]) {
+        let others = ["sbt", "msbt", "tcbt", "hamiltonian-path", "balanced", "multinode", "double-wave"];
+        let courses = ["backward", "middle", "opposite"].map(|course| format!("hamiltonian-path --course {course}"));
+        for kind in lines.iter().chain(&courses).map(String::as_str).chain(others) {
             for root in 0..16 {
                 let graph = parsed(&format!("{kind} --dim 4 --root {root} --json"));
                 let trees = match graph["trees"].as_array() {
@@ -260,7 +400,7 @@ mod tests {
                             assert_eq!((rank ^ up).count_ones(), 1, "{rank} below {up} is no edge");
                             rank = up;
                             steps += 1;
-                            assert!(steps <= 5);
+                            assert!(steps < 16);
                         }
                         assert_eq!(rank, root, "{kind}");
                     }
@@ -277,6 +417,8 @@ mod tests {
             ("sbt --dim 3 --root 8", "--root 8"),
             ("sbt --dim 3 --variant min-right", "--variant min-right"),
             ("sbnt --dim 3 --variant left", "max-right-reversed"),
+            ("tcbt --dim 3 --course middle", "--course"),
+            ("hamiltonian-path --dim 3 --course round", "opposite"),
             ("ring --dim 3", "msbt"),
             ("sbt", "--dim"),
             ("sbt --dim 3 --json --format svg", "--json"),
@@ -300,5 +442,25 @@ mod tests {
         std::fs::remove_file(&file).expect("the picture is ours");
         assert_eq!(printed.as_deref(), Ok(""));
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n") && svg.contains(">1011</text>"));
+    }
+
+    #[test]
+    fn graphs_of_the_papers_in_json() {
+        // The Gray code 0 1 3 2 6 7 5 4, from its end and from the middle.
+        let path = |line: &str| parsed(&format!("hamiltonian-path --dim 3 {line} --json"));
+        assert_eq!(path("")["parents"], json!([null, 0, 3, 1, 5, 7, 2, 6]));
+        assert_eq!(path("")["variant"], Value::Null);
+        assert_eq!(path("--course middle")["parents"], json!([null, 0, 3, 1, 0, 4, 2, 5]));
+        assert_eq!(path("--course opposite")["trees"][1]["parents"], json!([null, 3, 6, 2, 0, 4, 7, 5]));
+        // The errata: the parents of a cyclic node, each from one of the subtrees that it is in.
+        let graph = parsed("sbg --dim 4 --json");
+        assert_eq!((&graph["kind"], &graph["variant"]), (&json!("sbg"), &json!("min-right")));
+        assert_eq!(graph["parents"][5], json!([1, 4]));
+        assert_eq!(graph["parents"][15], json!([7, 14, 13, 11]));
+        assert_eq!((&graph["parents"][0], &graph["parents"][6]), (&json!([]), &json!([2])));
+        assert_eq!(parsed("sbg --dim 4 --root 3 --json")["parents"][5 ^ 3], json!([1 ^ 3, 4 ^ 3]));
+        assert_eq!(parsed("balanced --dim 3 --json")["parents"], json!([null, 0, 0, 1, 0, 4, 2, 3]));
+        assert_eq!(parsed("multinode --dim 3 --json")["parents"], json!([null, 0, 0, 2, 0, 1, 4, 6]));
+        assert_eq!(parsed("double-wave --dim 3 --json")["trees"][0]["labels"], json!([null, 0, 2, 1, 1, 1, 2, 2]));
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn barrier(schedules: &[Schedule], violations: &mut Vec<Violation>) {
                         *ordinal += 1;
                         told[peer][sends[&(peer, rank)][*ordinal - 1]].clone()
                     }
-                    Kind::Copy | Kind::Combine { .. } => BTreeSet::new(),
+                    Kind::Copy | Kind::Combine { .. } | Kind::Multiply { .. } => BTreeSet::new(),
                 };
                 changed |= news.len() > told[rank][index].len();
                 told[rank][index] = news;

@@ -6,7 +6,8 @@
 //!
 //! By symbolic execution under the rule of [`crate::schedule`], with no buffering at all (a send ends when its
 //! receive has started): no deadlock, and the postcondition of the collective. Values are (position of the space, who
-//! contributed, in which order), so a contribution that is lost, counted twice or out of order shows. Because messages
+//! contributed, in which order), so a contribution that is lost, counted twice or out of order shows. A matrix product is made
+//! of contributions too: of each slab of the inner side one. Because messages
 //! match in order and dependencies order all conflicts, the outcome is the same for every timing: one execution stands
 //! for all.
 
@@ -56,16 +57,10 @@ pub fn check(call: &Call, schedules: &[Schedule], cube_edges: bool) -> Report {
     report
 }
 
-/// The ranges of an operation, each with whether it is written; a combination also reads what it writes.
+/// The ranges of an operation, each with whether it is written; a combination or product also reads what it writes.
 fn accesses<'s>(schedule: &'s Schedule, operation: &'s Operation) -> impl Iterator<Item = (&'s BufferRange, bool)> {
-    schedule.ranges(operation).iter().enumerate().map(|(position, range)| {
-        let writes = match operation.kind {
-            Kind::Send { .. } => false,
-            Kind::Receive { .. } => true,
-            Kind::Copy | Kind::Combine { .. } => position == 1,
-        };
-        (range, writes)
-    })
+    let ranges = schedule.ranges(operation).iter().enumerate();
+    ranges.map(|(position, range)| (range, operation.kind.writes(position)))
 }
 
 fn bounds(call: &Call, schedule: &Schedule, violations: &mut Vec<Violation>) {
@@ -83,10 +78,26 @@ fn bounds(call: &Call, schedule: &Schedule, violations: &mut Vec<Violation>) {
             }
         }
         let lens: Vec<usize> = schedule.ranges(operation).iter().map(|r| r.len).collect();
-        if matches!(operation.kind, Kind::Copy | Kind::Combine { .. }) && (lens.len() != 2 || lens[0] != lens[1]) {
+        let fit = match operation.kind {
+            Kind::Send { .. } | Kind::Receive { .. } => true,
+            Kind::Copy | Kind::Combine { .. } => lens.len() == 2 && lens[0] == lens[1],
+            Kind::Multiply { inner } => factors_fit(inner, schedule.ranges(operation)),
+        };
+        if !fit {
             violations.push(Violation::Operands { rank: schedule.rank, operation: index });
         }
     }
+}
+
+/// Whether three ranges can be two matrices, with `inner` columns and rows, and their product. An executor has its factors
+/// elsewhere than in the receive buffer, and the product there.
+fn factors_fit(inner: usize, ranges: &[BufferRange]) -> bool {
+    let [a, b, c] = ranges else { return false };
+    inner > 0
+        && a.len.is_multiple_of(inner)
+        && b.len.is_multiple_of(inner)
+        && c.len == a.len / inner * (b.len / inner)
+        && ranges.iter().map(|r| r.buffer == Buffer::Receive).eq([false, false, true])
 }
 
 /// For every operation the set of those that dependencies put before it, as bits.
@@ -143,7 +154,7 @@ fn rounds(schedule: &Schedule, violations: &mut Vec<Violation>) {
             // Memory that a send has read is free from its round on; only receives bring data.
             Kind::Send { .. } => 0,
             Kind::Receive { .. } => operation.round + 1,
-            Kind::Copy | Kind::Combine { .. } => needs,
+            Kind::Copy | Kind::Combine { .. } | Kind::Multiply { .. } => needs,
         });
     }
 }
@@ -159,7 +170,7 @@ fn channels(schedules: &[Schedule]) -> Channels {
             match operation.kind {
                 Kind::Send { peer } => channels.entry((schedule.rank, peer)).or_default().0.push(message),
                 Kind::Receive { peer } => channels.entry((peer, schedule.rank)).or_default().1.push(message),
-                Kind::Copy | Kind::Combine { .. } => {}
+                Kind::Copy | Kind::Combine { .. } | Kind::Multiply { .. } => {}
             }
         }
     }

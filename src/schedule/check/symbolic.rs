@@ -1,7 +1,7 @@
-//! Symbolic execution: every message, copy and combination on values that say where they come from.
+//! Symbolic execution: every message, copy, combination and product on values that say where they come from.
 
 use super::Violation;
-use crate::collective::{Buffer, Call};
+use crate::collective::{Buffer, Call, Collective, MatrixProduct};
 use crate::schedule::{BufferRange, Kind, Schedule, Side};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -70,22 +70,76 @@ pub(super) struct Execution<'s> {
     /// Contributors in order, and the terms made of two others.
     terms: Vec<Vec<u32>>,
     combined: HashMap<(u32, u32), u32>,
+    /// Who contributes to every result, in order.
+    all: Vec<u32>,
+    slabs: Slabs,
+}
+
+/// The slabs of the factors of a matrix product, by their positions in the space.
+#[derive(Default)]
+struct Slabs {
+    /// Row of the grid, term.
+    of_a: HashMap<(usize, usize), (usize, u32)>,
+    /// Column of the grid, term.
+    of_b: HashMap<(usize, usize), (usize, u32)>,
+    /// What the third operand must be: the positions of C, by row and column of the grid.
+    of_c: HashMap<(usize, usize), (usize, usize)>,
+}
+
+/// The term of a product to which nothing has been added; those of the slabs follow.
+const NOTHING: u32 = 0;
+
+impl Slabs {
+    fn of(product: &MatrixProduct) -> Slabs {
+        let mut slabs = Slabs::default();
+        let ends = |positions: std::ops::Range<usize>| (positions.start, positions.end);
+        for (term, (key, panel)) in (NOTHING + 1..).zip(product.slabs()) {
+            for k in 0..product.grid_rows {
+                slabs.of_a.insert(ends(product.a_slab(k, key, panel)), (k, term));
+            }
+            for l in 0..product.grid_columns {
+                slabs.of_b.insert(ends(product.b_slab(key, panel, l)), (l, term));
+            }
+        }
+        for rank in 0..product.grid_rows * product.grid_columns {
+            slabs.of_c.insert(product.position(rank), ends(product.c_block(rank)));
+        }
+        slabs
+    }
+
+    /// The term that the product of two slabs contributes to C, if these are slabs that meet there.
+    fn contribution(&self, [a, b, c]: [(usize, usize); 3]) -> Option<u32> {
+        let (&(k, term), &(l, other)) = (self.of_a.get(&a)?, self.of_b.get(&b)?);
+        (term == other && self.of_c.get(&(k, l)) == Some(&c)).then_some(term)
+    }
 }
 
 impl<'s> Execution<'s> {
     pub fn new(call: &Call, schedules: &'s [Schedule]) -> Execution<'s> {
-        // Only in a reduction do contributors matter; elsewhere every position has one source.
-        let terms = (0..if call.collective.reduces() { call.size as u32 } else { 1 }).map(|t| vec![t]).collect();
+        // Only in a reduction and in a product do contributors matter; elsewhere every position has one source.
+        let multiplies = call.collective == Collective::MatrixMultiply;
+        let slabs = if multiplies { Slabs::of(&call.product()) } else { Slabs::default() };
+        let (terms, all): (Vec<_>, Vec<_>) = if multiplies {
+            let contributions: Vec<u32> = (NOTHING + 1..).zip(call.product().slabs()).map(|(term, _)| term).collect();
+            (std::iter::once(Vec::new()).chain(contributions.iter().map(|&t| vec![t])).collect(), contributions)
+        } else {
+            let contributors = 0..if call.collective.reduces() { call.size as u32 } else { 1 };
+            (contributors.clone().map(|t| vec![t]).collect(), contributors.collect())
+        };
         let ranks = schedules.iter().map(|schedule| {
             let mut buffers: HashMap<Buffer, Contents> = HashMap::new();
             for p in call.initial(schedule.rank) {
                 let term = if call.collective.reduces() { schedule.rank as u32 } else { 0 };
                 buffers.entry(p.buffer).or_default().write(p.offset, [(p.space.len(), Some((p.space.start, term)))]);
             }
+            for p in call.last(schedule.rank).into_iter().filter(|_| multiplies) {
+                let nothing = Some((p.space.start, NOTHING));
+                buffers.entry(p.buffer).or_default().write(p.offset, [(p.space.len(), nothing)]);
+            }
             let len = schedule.operations().len();
             Rank { schedule, buffers, started: vec![false; len], complete: vec![false; len], head: 0 }
         });
-        Execution { ranks: ranks.collect(), waiting: HashMap::new(), terms, combined: HashMap::new() }
+        Execution { ranks: ranks.collect(), waiting: HashMap::new(), terms, combined: HashMap::new(), all, slabs }
     }
 
     pub fn run(mut self, call: &Call, violations: &mut Vec<Violation>) {
@@ -97,7 +151,7 @@ impl<'s> Execution<'s> {
                 let channel = match operation.kind {
                     Kind::Send { peer } => (rank, peer),
                     Kind::Receive { peer } => (peer, rank),
-                    Kind::Copy | Kind::Combine { .. } => {
+                    Kind::Copy | Kind::Combine { .. } | Kind::Multiply { .. } => {
                         if !self.compute(rank, index) {
                             violations.push(Violation::Operands { rank, operation: index });
                             return;
@@ -178,11 +232,43 @@ impl<'s> Execution<'s> {
         }
     }
 
-    /// Carries out a copy or a combination; false if the operands do not belong together.
+    /// Positions of the space of which a range holds the values, one after another, and their term.
+    fn matrix(&self, rank: usize, range: &BufferRange) -> Option<((usize, usize), u32)> {
+        let mut values = self.read(rank, std::slice::from_ref(range)).into_iter();
+        let (len, value) = values.next()?;
+        let (start, term) = value?;
+        let mut end = start + len;
+        for (len, value) in values {
+            if value != Some((end, term)) {
+                return None;
+            }
+            end += len;
+        }
+        Some(((start, end), term))
+    }
+
+    /// Adds a product to a matrix; false if the operands do not belong together.
+    fn multiply(&mut self, rank: usize, ranges: &[BufferRange]) -> bool {
+        let mut operands = ranges.iter().map(|range| self.matrix(rank, range));
+        let (Some(Some(a)), Some(Some(b)), Some(Some(c))) = (operands.next(), operands.next(), operands.next()) else {
+            return false;
+        };
+        drop(operands);
+        let Some(contribution) = self.slabs.contribution([a.0, b.0, c.0]) else { return false };
+        let sum = self.combine(c.1, contribution);
+        let value = Some((c.0 .0, sum));
+        self.ranks[rank].buffers.entry(ranges[2].buffer).or_default().write(ranges[2].offset, [(ranges[2].len, value)]);
+        true
+    }
+
+    /// Carries out a copy, a combination or a product; false if the operands do not belong together.
     fn compute(&mut self, rank: usize, index: usize) -> bool {
         let schedule = self.ranks[rank].schedule;
         let operation = &schedule.operations()[index];
         let ranges = schedule.ranges(operation);
+        if matches!(operation.kind, Kind::Multiply { .. }) {
+            return self.multiply(rank, ranges);
+        }
         let mut values = self.read(rank, &ranges[..1]);
         if let Kind::Combine { side } = operation.kind {
             let mut into = VecDeque::from(self.read(rank, &ranges[1..]));
@@ -222,7 +308,6 @@ impl<'s> Execution<'s> {
     }
 
     fn postcondition(&self, call: &Call, rank: &Rank, violations: &mut Vec<Violation>) {
-        let all: Vec<u32> = (0..if call.collective.reduces() { call.size as u32 } else { 1 }).collect();
         for last in call.last(rank.schedule.rank) {
             let mut expected = last.space.start;
             let mut offset = last.offset;
@@ -233,7 +318,7 @@ impl<'s> Execution<'s> {
                     if !call.ordered {
                         contributors.sort_unstable();
                     }
-                    space == expected && contributors == all
+                    space == expected && contributors == self.all
                 });
                 if !right {
                     let found = value.map_or("nothing".into(), |(space, term)| {
@@ -243,7 +328,7 @@ impl<'s> Execution<'s> {
                         rank: rank.schedule.rank,
                         offset,
                         found,
-                        expected: format!("element {expected} of ranks {all:?}"),
+                        expected: format!("element {expected} of ranks {:?}", self.all),
                     });
                 }
                 expected += len;

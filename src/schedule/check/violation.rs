@@ -106,7 +106,8 @@ pub enum Violation {
     /// Without buffering some ranks wait for ever.
     #[error("deadlock: {0:?} (rank, operation) wait for ever")]
     Deadlock(Vec<(usize, usize)>),
-    /// Two operands of a reduction are different elements of the vector, or one is undefined.
+    /// Two operands of a reduction are different elements of the vector, or one is undefined; or two factors are no slabs that
+    /// meet in the block to which their product is added.
     #[error("rank {rank}, operation {operation}: combines values that do not belong together")]
     Operands {
         /// The rank.

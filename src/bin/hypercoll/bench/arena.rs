@@ -68,7 +68,8 @@ fn expected(call: &Call, rank: usize, at: usize) -> f64 {
         Collective::Permute | Collective::TransposeSubmatrices => value(source(call, rank), at),
         Collective::Send => value(call.root, at),
         Collective::Exchange => value(call.root ^ call.peer ^ rank, at),
-        Collective::Barrier => UNTOUCHED,
+        // No data; no part of any experiment.
+        Collective::Barrier | Collective::MatrixMultiply => UNTOUCHED,
     }
 }
 
@@ -101,6 +102,6 @@ pub fn run(cube: &Hypercube, call: &Call, options: &Options, send: &[f64], recei
         Collective::Send | Collective::Exchange | Collective::TransposeRows | Collective::TransposeSubmatrices => {
             cube.collective(call.clone()).options(options).run(send, receive)
         }
-        Collective::Barrier => cube.barrier(),
+        Collective::Barrier | Collective::MatrixMultiply => cube.barrier(),
     }
 }

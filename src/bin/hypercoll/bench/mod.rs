@@ -48,7 +48,7 @@ disturbs all of them. See bench/experiments/default.toml for what is run without
 pub struct BenchArgs {
     /// Only these collectives
     collectives: Vec<Collective>,
-    /// What to measure: a TOML file, or one of default, quick, latency, bandwidth
+    /// What to measure: a TOML file, or one of default, quick, latency, bandwidth, papers
     #[arg(long, value_name = "FILE|NAME")]
     experiment: Option<String>,
     /// Bytes of the vector or block: 8,1KiB,4MiB, or MIN..MAX (steps of x4), or MIN..MAX:FACTOR
@@ -366,7 +366,7 @@ mod tests {
         let arguments = "--threads 3 --sizes 8,1KiB --seconds 2 --repetitions 7 --passes 2 --json";
         let text = bench(arguments).unwrap_or_else(|_| panic!("it runs"));
         let results: Results = serde_json::from_str(&text).unwrap();
-        assert_eq!((results.ranks, results.collectives().len()), (3, Collective::ALL.len()));
+        assert_eq!((results.ranks, results.collectives().len()), (3, Collective::ALL.len() - 1));
         for row in &results.results {
             assert!((1..=7).contains(&row.samples_s.len()), "{row:?}");
             assert!(row.min_s > 0.0 && row.min_s <= row.median_s && row.median_s <= row.max_s, "{row:?}");
@@ -380,7 +380,8 @@ mod tests {
     #[test]
     fn tables_name_every_collective() {
         let text = bench("--threads 2 --sizes 64 --seconds 1 --repetitions 3").unwrap_or_else(|_| panic!("it runs"));
-        assert!(Collective::ALL.iter().all(|c| text.contains(&format!("## {c}"))), "{text}");
+        let measured = |c: &&Collective| **c != Collective::MatrixMultiply;
+        assert!(Collective::ALL.iter().filter(measured).all(|c| text.contains(&format!("## {c}"))), "{text}");
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Native {
                 send_receive_into(send, &other, receive, &other);
             }
             Collective::Exchange => {}
-            Collective::Barrier => world.barrier(),
+            Collective::Barrier | Collective::MatrixMultiply => world.barrier(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! `hypercoll plot`: the figures of a benchmark's results.
 
 mod overview;
-mod style;
+pub mod style;
 mod times;
 
 use crate::bench::results::Results;

@@ -1,0 +1,189 @@
+//! Matrix multiplication in blocks of rank P/n', on all ports at once.
+//!
+//! Algorithm: the inner side is cut into n' slabs, so that the blocks of A and B become n' panels each, and every panel goes a
+//! way of its own, shifted by one dimension against the last one's. Alignment: in round r panel m crosses the dimension
+//! r - m (mod n'), if the key of its row or column has a one there. Multiplication: panel m follows the exchange sequence
+//! S(n', m) of the Gray code, which begins S(3, 0) = 0 1 0 2 0 1 0, S(3, 1) = 1 2 1 0 1 2 1; the panels of A and B that meet are
+//! multiplied. In every round every dimension carries one panel of A or one of B.
+//!
+//! Reference: Ho, Johnsson and Edelman 1991, section 3.3 and theorem 2. P is the side of the matrices, N = 2^n, n' = n/2; our
+//! panels are the paper's small blocks of a big block m, our key the processor part of an inner index. Erratum 35 of the
+//! alignment; which the paper cuts by the ones of each row's key, so that it needs lcm(1..n') | P^2/N (erratum 36). Cut into the
+//! panels it takes the same time, round by round, and n' sqrt(N) | P suffices, as in the multiplication.
+//!
+//! Requirements: 2^n ranks; all ports.
+//!
+//! Cost: n even, P^2/N t_c + n' tau for the alignment, (sqrt(N) - 1) (P^2/(n' N) t_c + tau) for the multiplication. Exact where
+//! N1 | rows, N2 | columns, and the inner side is a multiple of n' max(N1, N2).
+//! N1 x N2 ranks (not in the paper, and not always the best): n_l and n_s are the dimensions of the longer and the shorter side,
+//! n' = n_l, a and b the elements a node of the operands on them. The operand on the longer side moves in every step, the other
+//! one where a high-order bit of the key changes. Shifted over all n_l bits, the alignment takes max(a, b), the
+//! multiplication (2^n_l - 1) max(a, b) / n_l, for n_s = 0 with b = 0. Shifted among the low-order bits and among the high-order
+//! bits, so that the high-order ones change least, 2^n_s (2^(n_l - n_s) - 1) ceil(n_l / (n_l - n_s)) a / n_l
+//! + (2^n_s - 1) ceil(n_l / n_s) max(a, b) / n_l. The better one is taken.
+//!
+//! Memory: two copies of a block of A and of B in scratch memory (the one here, the one that comes), whatever n is.
+//!
+//! Correctness condition: panel m of A and of B change the same bit of their keys in every step, so their keys stay alike;
+//! S(n', m) visits all keys, as S(n', 0) does.
+//!
+//! Example, n = 4, node 0, panels m = 0, 1: keys are aligned. Step 1: panel 0 crosses bit 0 (A to node 1, B to node 4), panel 1 bit
+//! 1 (A to node 2, B to node 8); step 2: panel 0 bit 1, panel 1 bit 0; step 3 as step 1.
+
+use super::{moved_by_alignment, multiply, suits, Operand, Sides};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::collective::{Collective, MatrixProduct};
+use crate::schedule::Problem;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::MatrixMultiply,
+    name: "block",
+    summary: "every link is busy in every round; constant storage",
+    source: "HJE block matrix multiplication",
+    section: "3.3",
+    ports: &[PortModel::AllPorts],
+    suits: |call, _| suits(call),
+    cost: "n even: P^2/N (1 + (sqrt(N) - 1) / (n/2)) t_c + (n/2 + sqrt(N) - 1) tau",
+    formula,
+    exact: |shape| {
+        let product = shape.product;
+        product.rows % product.grid_rows == 0
+            && product.columns % product.grid_columns == 0
+            && product.inner % (product.keys() * product.panels()) == 0
+            && product.rows.min(product.inner).min(product.columns) > 0
+    },
+    form: Form::Forward(write),
+    ..DEFAULTS
+};
+
+/// The order in which the panels visit the keys.
+struct Walk {
+    sides: Sides,
+    /// Low-order bits change more often than high-order ones, which both operands move along.
+    nested: bool,
+}
+
+impl Walk {
+    fn new(product: &MatrixProduct) -> Walk {
+        let sides = Sides::new(product);
+        let nested = Walk { sides, nested: true };
+        let plain = Walk { sides, nested: false };
+        if sides.short > 0 && sides.inner() > 0 && nested.elements() < plain.elements() {
+            nested
+        } else {
+            plain
+        }
+    }
+
+    /// The bit of the key that changes for a panel in a step, from 1 on.
+    fn bit(&self, step: usize, panel: usize) -> u32 {
+        let Sides { long, short, .. } = self.sides;
+        let inner = self.sides.inner();
+        let shifted = |step: usize, bits: u32| (step.trailing_zeros() + panel as u32) % bits;
+        if !self.nested {
+            shifted(step, long)
+        } else if step.trailing_zeros() < inner {
+            shifted(step, inner)
+        } else {
+            inner + shifted(step >> inner, short)
+        }
+    }
+
+    /// Elements that follow one another in the multiplication.
+    fn elements(&self) -> f64 {
+        let Sides { long, short, longer, .. } = self.sides;
+        let all = self.sides.steps();
+        let outer = (1usize << short) - 1;
+        let both = if short == 0 { longer } else { self.sides.both() };
+        let panels = if self.nested {
+            let (inner_panels, outer_panels) = (long.div_ceil(self.sides.inner()), long.div_ceil(short));
+            (all - outer) as f64 * f64::from(inner_panels) * longer + outer as f64 * f64::from(outer_panels) * both
+        } else {
+            all as f64 * both
+        };
+        panels / f64::from(long)
+    }
+
+    /// How often panels cross the dimension of a bit that carries the most: the bits from `first` to below `end`, among which they
+    /// are shifted, each lowest one of `steps` steps.
+    fn crossings(&self, bits: u32, steps: usize) -> f64 {
+        let panels = self.sides.long;
+        let at = |bit: u32| -> usize {
+            (0..bits)
+                .map(|lowest| {
+                    let shift = (bit + bits - lowest) % bits;
+                    ((panels + bits - 1 - shift) / bits) as usize * (steps + 1 >> (lowest + 1))
+                })
+                .sum()
+        };
+        (0..bits).map(at).max().unwrap_or(0) as f64
+    }
+}
+
+fn formula(shape: &Shape) -> Formula {
+    let product = shape.product;
+    let walk = Walk::new(&product);
+    let sides = walk.sides;
+    let Sides { long, short, longer, shorter } = sides;
+    if long == 0 || product.inputs() == 0 {
+        return Formula::default();
+    }
+    let aligned = if short > 0 { sides.both() } else { 0.0 };
+    let rounds = if short > 0 { long as usize } else { 0 } + sides.steps();
+    let load = if walk.nested {
+        let inner = walk.crossings(sides.inner(), (1 << sides.inner()) - 1) * (1u64 << short) as f64;
+        let outer = walk.crossings(short, (1 << short) - 1);
+        (inner * longer / f64::from(long)).max(aligned + outer * sides.both() / f64::from(long))
+    } else {
+        aligned + walk.elements()
+    };
+    let nodes = shape.nodes() as f64;
+    let all = sides.steps() as f64;
+    let shorter_moved =
+        if walk.nested { ((1u64 << short) - 1) as f64 * shorter * nodes } else { shared_moves(&product) };
+    let moved = moved_by_alignment(&product) + all * longer * nodes + shorter_moved;
+    Formula { rounds, elements: aligned + walk.elements(), moved, load, hops: rounds, path: moved / nodes }
+}
+
+/// Elements moved of the operand on the shorter side, where the panels are shifted over all bits: each panel has its own number
+/// of steps in which a high-order bit changes.
+fn shared_moves(product: &MatrixProduct) -> f64 {
+    let sides = Sides::new(product);
+    let Sides { long, .. } = sides;
+    let side = if product.grid_columns >= product.grid_rows { product.columns } else { product.rows };
+    let of_panel = |panel: usize| {
+        let high = |lowest: &u32| (lowest + panel as u32) % long >= sides.inner();
+        let moves: usize = (0..long).filter(high).map(|lowest| 1usize << (long - 1 - lowest)).sum();
+        moves * (0..product.keys()).map(|key| product.slab(key, panel).len()).sum::<usize>()
+    };
+    ((0..product.panels()).map(of_panel).sum::<usize>() * side) as f64
+}
+
+fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
+    let product = problem.call.product();
+    let mut operands = Operand::both(product, node);
+    let walk = Walk::new(&product);
+    let Sides { long, short, .. } = walk.sides;
+    let alignment = if short > 0 { long as usize } else { 0 };
+    for round in 0..alignment {
+        for panel in 0..long as usize {
+            let bit = ((round + long as usize - panel) % long as usize) as u32;
+            for operand in operands.iter_mut().filter(|operand| operand.misaligned >> bit & 1 == 1) {
+                operand.exchange(route, (round, round), node, bit, panel..panel + 1);
+            }
+        }
+    }
+    let steps = walk.sides.steps();
+    for step in 1..=steps {
+        let round = alignment + step - 1;
+        multiply(problem, route, round, node, &operands);
+        for panel in 0..long as usize {
+            let bit = walk.bit(step, panel);
+            for operand in operands.iter_mut().filter(|operand| operand.moves(bit)) {
+                operand.exchange(route, (round, round), node, bit, panel..panel + 1);
+            }
+        }
+    }
+    route.set_rounds(alignment + steps);
+    multiply(problem, route, alignment + steps, node, &operands);
+}

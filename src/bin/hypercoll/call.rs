@@ -1,0 +1,203 @@
+//! The arguments of one call, for every subcommand that takes one apart.
+
+use crate::Failure;
+use hypercoll::algorithm::{Algorithm, Order, Parameters, PortModel};
+use hypercoll::collective::{check_permutation, Call, Collective};
+use hypercoll::schedule::Avoided;
+use hypercoll::topology::sbnt::Variant;
+
+/// What a call is, apart from its collective, the number of ranks and the count. What is left open becomes the first of a few
+/// usual choices that the algorithm serves.
+#[derive(clap::Args, Default)]
+pub struct CallArgs {
+    /// Root; of a send or an exchange, the first rank
+    #[arg(long, default_value_t = 0)]
+    root: usize,
+    /// The other rank of a send or an exchange (default: the farthest from the root that the algorithm serves)
+    #[arg(long)]
+    peer: Option<usize>,
+    /// Permutation of the ranks: the target of rank 0, 1, ... (default: reversal, or another that the algorithm serves)
+    #[arg(long, value_delimiter = ',')]
+    permutation: Option<Vec<usize>>,
+    /// Columns of the grid of a transposition of submatrices (default: as square as powers of two allow)
+    #[arg(long)]
+    columns: Option<usize>,
+    /// Links that must carry nothing, as pairs of ranks: 0-1,5-7
+    #[arg(long, value_delimiter = ',', value_parser = link)]
+    avoid: Vec<(usize, usize)>,
+    /// In place (all-gather, all-reduce, reduce)
+    #[arg(long)]
+    in_place: bool,
+    /// The operation of a reduction does not commute
+    #[arg(long)]
+    ordered: bool,
+    /// Packet size in elements
+    #[arg(long)]
+    packet: Option<usize>,
+    /// Port model: one-way, one-port, all-ports (default: the widest that the algorithm serves)
+    #[arg(long)]
+    ports: Option<PortModel>,
+    /// All dimensions at once (true) or one at a time (false)
+    #[arg(long)]
+    symmetrized: Option<bool>,
+    /// Order of a scatter's or gather's blocks: subtrees, cyclic, postorder, reverse-breadth-first, gray-code
+    #[arg(long)]
+    order: Option<Order>,
+    /// Which SBnT: min-right, max-left, min-left-reversed, max-right-reversed
+    #[arg(long)]
+    variant: Option<Variant>,
+}
+
+impl CallArgs {
+    /// The call and its parameters; `ports` is the model to prefer if the user names none.
+    ///
+    /// # Errors
+    /// A message that names the argument at fault.
+    pub fn resolve(
+        &self,
+        algorithm: &Algorithm,
+        size: usize,
+        count: usize,
+        ports: Option<PortModel>,
+    ) -> Result<(Call, Parameters), Failure> {
+        let collective = algorithm.collective;
+        self.check(collective, size)?;
+        let mut refusal = None;
+        // The call that the user names or would expect first; a port model that suits it before another call.
+        for call in self.calls(collective, size, count)? {
+            for parameters in self.parameters(algorithm, ports) {
+                match algorithm.accepts(&call, &parameters) {
+                    Ok(()) => return Ok((call, parameters)),
+                    Err(why) => refusal = refusal.or(Some(why)),
+                }
+            }
+        }
+        Err(Failure::Usage(refusal.map_or_else(String::new, |why| why.to_string())))
+    }
+
+    fn check(&self, collective: Collective, size: usize) -> Result<(), Failure> {
+        let refuse = |why: String| Err(Failure::Usage(why));
+        if self.root >= size || !collective.has_root() && self.root > 0 {
+            return refuse(format!("root: {} is no root of {collective} on {size} ranks", self.root));
+        }
+        if let Some(peer) = self.peer.filter(|&peer| peer >= size || !collective.has_peer()) {
+            return refuse(format!("peer: {peer} is no peer of {collective} on {size} ranks"));
+        }
+        if self.permutation.is_some() && collective != Collective::Permute {
+            return refuse(format!("permutation: {collective} has none to choose"));
+        }
+        if let Some(columns) = self.columns {
+            if collective != Collective::TransposeSubmatrices {
+                return refuse(format!("columns: {collective} has no grid of ranks"));
+            }
+            if columns == 0 || !size.is_multiple_of(columns) {
+                return refuse(format!("columns: {size} ranks make no grid with {columns} columns"));
+            }
+        }
+        if self.in_place && !collective.has_in_place() {
+            return refuse(format!("in-place: {collective} has no such form"));
+        }
+        if self.ordered && !collective.reduces() {
+            return refuse(format!("ordered: {collective} has no operation"));
+        }
+        Ok(())
+    }
+
+    /// The calls to consider: one if the user leaves nothing open.
+    fn calls(&self, collective: Collective, size: usize, count: usize) -> Result<Vec<Call>, Failure> {
+        let mut call = Call::new(collective, size, count).with_root(self.root);
+        (call.in_place, call.ordered) = (self.in_place, self.ordered);
+        if !self.avoid.is_empty() {
+            call.avoid = Some(Avoided::new(size, &self.avoid).map_err(|error| format!("avoid: {error}"))?);
+        }
+        if let Some(columns) = self.columns {
+            call = call.with_grid(columns);
+        }
+        if let Some(permutation) = &self.permutation {
+            check_permutation(permutation, size).map_err(|error| error.to_string())?;
+            call.permutation = Some(permutation.as_slice().into());
+        }
+        if let Some(peer) = self.peer {
+            call.peer = peer;
+        } else if collective.has_peer() {
+            // As far away as the cube allows, a step less, a neighbour.
+            let near = [size.next_power_of_two() - 1, size.next_power_of_two() / 2 - usize::from(size > 1), 1];
+            let mut peers: Vec<usize> = near.iter().map(|mask| self.root ^ mask).filter(|&peer| peer < size).collect();
+            peers.push(size - 1 - self.root);
+            return Ok(peers.into_iter().map(|peer| Call { peer, ..call.clone() }).collect());
+        } else if collective == Collective::Permute && self.permutation.is_none() {
+            // Reversal; if that is no translation, an exchange of neighbours may be one, and the identity is.
+            let targets: [Box<dyn Fn(usize) -> usize>; 3] =
+                [Box::new(|rank| size - 1 - rank), Box::new(|rank| (rank ^ 1).min(size - 1)), Box::new(|rank| rank)];
+            let permutations = targets.iter().map(|target| (0..size).map(target).collect::<Vec<_>>());
+            let calls = permutations.filter(|permutation| check_permutation(permutation, size).is_ok());
+            return Ok(calls.map(|p| Call { permutation: Some(p.into()), ..call.clone() }).collect());
+        }
+        Ok(vec![call])
+    }
+
+    /// The parameters to consider.
+    fn parameters(&self, algorithm: &Algorithm, preferred: Option<PortModel>) -> Vec<Parameters> {
+        // Without a word the widest model that the algorithm serves: for the papers' algorithms, all ports.
+        let mut models: Vec<PortModel> = match self.ports {
+            Some(ports) => vec![ports],
+            None => algorithm.ports.to_vec(),
+        };
+        models.sort_by_key(|&ports| {
+            let plain = self.symmetrized == Some(false) && algorithm.symmetrizes && ports == PortModel::AllPorts;
+            (Some(ports) != preferred, plain, std::cmp::Reverse(ports))
+        });
+        let with = |ports| {
+            let usual = algorithm.symmetrizes && ports == PortModel::AllPorts && !self.ordered;
+            Parameters {
+                packet: self.packet,
+                symmetrized: self.symmetrized.unwrap_or(usual),
+                order: self.order,
+                variant: self.variant.unwrap_or_default(),
+                ..Parameters::new(ports)
+            }
+        };
+        models.into_iter().map(with).collect()
+    }
+}
+
+/// A link as `rank-rank`.
+fn link(text: &str) -> Result<(usize, usize), String> {
+    let ends = text.split_once('-').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    ends.ok_or_else(|| format!("'{text}' names no link; a link is two ranks, as 0-1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hypercoll::algorithm::registry::ALGORITHMS;
+
+    /// Every row of the registry serves a call of which nothing but its size is said.
+    #[test]
+    fn nothing_need_be_said() {
+        for algorithm in ALGORITHMS {
+            for size in [1, 2, 4, 8, 16, 64] {
+                for count in [0, 1, 60] {
+                    let case = format!("{algorithm:?} on {size} ranks, {count} elements");
+                    match CallArgs::default().resolve(algorithm, size, count, None) {
+                        Ok(_) => {}
+                        Err(Failure::Usage(why) | Failure::Found(why)) => {
+                            assert!(why.starts_with("size: "), "{case}: {why}")
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_widest_port_model_unless_one_is_preferred() {
+        let msbt = hypercoll::algorithm::registry::find(Collective::Broadcast, "msbt").expect("msbt");
+        let ports = |preferred| {
+            let resolved = CallArgs::default().resolve(msbt, 8, 60, preferred);
+            resolved.ok().map(|(_, parameters)| parameters.ports)
+        };
+        assert_eq!(ports(None), Some(PortModel::AllPorts));
+        assert_eq!(ports(Some(PortModel::OneWay)), Some(PortModel::OneWay));
+    }
+}
