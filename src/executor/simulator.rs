@@ -36,10 +36,9 @@ impl Machine {
     /// The Intel iPSC (1985; the iPSC/d7 has 128 nodes): elements are bytes, times are seconds.
     ///
     /// Internal packets of at most 1 KiB, and 20 % overlap of communications on different ports, are what Ho & Johnsson 1986
-    /// say in section 5. They print no times. The channels run at 10 Mbit/s, about 1 us a byte; 5 ms for a start-up is of
-    /// the size that these authors reckoned with for the machine at that time (1 to 8 ms are found in the literature,
-    /// falling with every release of its system). Shapes of curves depend on them little: with full packets the start-up is
-    /// five sixths of a packet's time.
+    /// say in section 5. The two times are not in their papers: 1 us a byte is the nominal 10 Mbit/s of a channel, and 5 ms a
+    /// start-up is the order of magnitude of the machine's first system software, a round figure (later releases came
+    /// down to about 1 ms). What is measured in start-ups, as most of the papers' curves, does not depend on it.
     pub fn ipsc() -> Machine {
         Machine { tau: 5e-3, t_c: 1e-6, ports: PortModel::OnePort, max_packet: Some(1024), overlap: 0.2 }
     }

@@ -344,6 +344,11 @@ fn warnings(
     warnings
 }
 
+/// What the default experiment leaves out: operations on matrices, which are made of what it measures.
+#[cfg(test)]
+const MATRICES: [Collective; 3] =
+    [Collective::TransposeRows, Collective::TransposeSubmatrices, Collective::MatrixMultiply];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -366,7 +371,7 @@ mod tests {
         let arguments = "--threads 3 --sizes 8,1KiB --seconds 2 --repetitions 7 --passes 2 --json";
         let text = bench(arguments).unwrap_or_else(|_| panic!("it runs"));
         let results: Results = serde_json::from_str(&text).unwrap();
-        assert_eq!((results.ranks, results.collectives().len()), (3, Collective::ALL.len() - 1));
+        assert_eq!((results.ranks, results.collectives().len()), (3, Collective::ALL.len() - MATRICES.len()));
         for row in &results.results {
             assert!((1..=7).contains(&row.samples_s.len()), "{row:?}");
             assert!(row.min_s > 0.0 && row.min_s <= row.median_s && row.median_s <= row.max_s, "{row:?}");
@@ -380,7 +385,7 @@ mod tests {
     #[test]
     fn tables_name_every_collective() {
         let text = bench("--threads 2 --sizes 64 --seconds 1 --repetitions 3").unwrap_or_else(|_| panic!("it runs"));
-        let measured = |c: &&Collective| **c != Collective::MatrixMultiply;
+        let measured = |c: &&Collective| !MATRICES.contains(c);
         assert!(Collective::ALL.iter().filter(measured).all(|c| text.contains(&format!("## {c}"))), "{text}");
     }
 
