@@ -2,7 +2,7 @@
 //!
 //! Algorithm: of n slices of the vector, d go together over the subcube that the two nodes span, as in
 //! [`oc_send_4`](super::oc_send_4), and each of the n - d others through the parallel subcube across one of the dimensions in which
-//! the nodes agree, as in [`xoc_send_2`](super::xoc_send_2). Every port of the sender carries M/n elements.
+//! the nodes agree, as in [`xoc_send_2`]. Every port of the sender carries M/n elements.
 //!
 //! Reference: Stout and Wagar 1990, section 4, ARBITRARY SEND 3; symbols as in [`oc_send_1`](super::oc_send_1), with d the
 //! distance (the paper's n) and n the dimension of the cube (its d). The paper's parallel subcubes for nodes 0 and 2^d - 1 start at
