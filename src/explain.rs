@@ -1,7 +1,7 @@
 //! What ran and why.
 
 use crate::algorithm::{Parameters, PortModel};
-use crate::collective::Collective;
+use crate::collective::{Collective, MatrixProduct};
 use crate::comm::Plan;
 use crate::topology::sbnt::Variant;
 use std::collections::BTreeSet;
@@ -22,6 +22,8 @@ pub struct Explanation {
     pub count: usize,
     /// Bytes of an element.
     pub element: usize,
+    /// Shape and grid of a product of matrices.
+    pub matrices: Option<MatrixProduct>,
     /// The algorithm.
     pub algorithm: &'static str,
     /// Its name in its paper.
@@ -55,6 +57,7 @@ impl Explanation {
             peer: plan.call.collective.has_peer().then_some(plan.call.peer),
             count: plan.call.count,
             element: plan.element,
+            matrices: (plan.call.collective == Collective::MatrixMultiply).then(|| plan.call.product()),
             algorithm: plan.choice.algorithm.name,
             source: plan.choice.algorithm.source,
             parameters: plan.choice.parameters,
@@ -72,7 +75,14 @@ impl Explanation {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Parameters { packet, ports, symmetrized, order, variant } = self.parameters;
-        write!(f, "{} of {} x {} B on {} ranks", self.collective, self.count, self.element, self.size)?;
+        match self.matrices {
+            None => write!(f, "{} of {} x {} B on {} ranks", self.collective, self.count, self.element, self.size)?,
+            Some(MatrixProduct { rows, inner, columns, grid_rows, grid_columns }) => write!(
+                f,
+                "{} of {rows} x {inner} by {inner} x {columns} elements of {} B on {grid_rows} x {grid_columns} = {} ranks",
+                self.collective, self.element, self.size
+            )?,
+        }
         if let Some(root) = self.root {
             write!(f, ", root {root}")?;
         }

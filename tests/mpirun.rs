@@ -93,6 +93,8 @@ fn examples() {
             ("power_iteration", "eigenvalue"),
             ("image_histogram", "equal to the serial histogram"),
             ("faulty_link", "0-1"),
+            ("matrix_multiply", "multipl"),
+            ("transpose_matrix", "transpose-submatrices"),
         ];
         for (name, word) in words {
             let output = mpirun(ranks, &example(name), &[], 60);
@@ -111,7 +113,8 @@ fn examples() {
 /// The same programs by hand: ranks are threads.
 #[test]
 fn examples_on_threads() {
-    for name in ["hello_hypercube", "histogram", "transpose", "power_iteration", "image_histogram", "faulty_link"] {
+    let names = ["hello_hypercube", "histogram", "transpose", "power_iteration", "image_histogram", "faulty_link"];
+    for name in names.into_iter().chain(["matrix_multiply", "transpose_matrix"]) {
         for ranks in [1, 2, 5, 8] {
             let mut command = Command::new(example(name));
             command.args(["--threads", &ranks.to_string()]).env_remove("RUST_LOG");

@@ -687,7 +687,9 @@ fn a_write_to_the_send_buffer() {
                 mutant[index].ranges[at].buffer = Buffer::Send;
                 mutant[index].ranges[at].offset = 0;
                 let what = format!("rank {rank}, {index} {:?} into the send buffer", ops[index]);
-                tally.refused(case, &what, &case.with(rank, &mutant), &[&["Bounds"]]);
+                // A product is looked for in the receive buffer only.
+                tally.refused(case, &what, &case.with(rank, &mutant), &[&["Bounds", "Operands"]]);
+                assert!(case.check(&case.with(rank, &mutant)).iter().any(|v| matches!(v, Violation::Bounds { .. })));
             }
         }
     });

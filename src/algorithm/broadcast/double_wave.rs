@@ -17,7 +17,7 @@
 //!
 //! Example, n = 3, root 0, packet 0: step 0: 0 to 1; step 1: 0 to 4, 1 to 3 and 5; step 2: 3 to 2 and 7, 4 to 6.
 
-use super::down;
+use super::packet_down;
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
@@ -60,6 +60,6 @@ pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) 
     for i in 0..n {
         let tree = DoubleWave::new(n, i);
         let packet = part(problem.vector(), i as usize, n as usize);
-        down(problem, &tree, node, route, packet, |c| tree.step(c).map_or(0, |step| step as usize));
+        packet_down(problem, &tree, node, route, packet, |c| tree.step(c).map_or(0, |step| step as usize));
     }
 }

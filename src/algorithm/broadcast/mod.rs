@@ -31,7 +31,7 @@ const ALL_PACKETS: &[PortModel] = &PortModel::ALL;
 
 /// Writes the broadcast of one packet along one tree, its part at `node`: the packet enters the node of relative address c in
 /// the round `round(c)`.
-fn down(
+fn packet_down(
     problem: &Problem,
     tree: &impl Tree,
     node: usize,
@@ -39,14 +39,7 @@ fn down(
     packet: Range<usize>,
     round: impl Fn(usize) -> usize,
 ) {
-    let root = problem.root;
-    let c = node ^ root;
-    if let Some(parent) = tree.parent(c) {
-        route.receive(round(c), parent ^ root, [packet.clone()]);
-    }
-    for child in tree.children(c) {
-        route.send(round(child), child ^ root, [packet.clone()]);
-    }
+    pipeline::down(problem, tree, node, route, || std::iter::once((0, packet.clone())), |c, _| round(c));
 }
 
 #[cfg(test)]

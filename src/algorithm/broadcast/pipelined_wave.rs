@@ -21,7 +21,7 @@
 //! Example, n = 2, g = 2, root 0, packets P0 P1 and Q0 Q1: step 0: P0 to 1, P1 to 2; step 1: Q0 to 1, Q1 to 2, P0 from 1 to 3, P1
 //! from 2 to 3; step 2: Q1 to 1, Q0 to 2, Q0 from 1 to 3, Q1 from 2 to 3, P1 from 3 to 1, P0 from 3 to 2.
 
-use super::down;
+use super::packet_down;
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
@@ -91,9 +91,11 @@ pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mu
         let packet = |group: usize| part(vector.clone(), group * n + i, n * g);
         let single = Ersbt::new(problem.n, i as u32);
         for group in 0..g - 1 {
-            down(problem, &single, node, route, packet(group), |c| group + single.level(c) as usize - 1);
+            packet_down(problem, &single, node, route, packet(group), |c| group + single.level(c) as usize - 1);
         }
         let double = DoubleWave::new(problem.n, i as u32);
-        down(problem, &double, node, route, packet(g - 1), |c| g - 1 + double.step(c).map_or(0, |step| step as usize));
+        packet_down(problem, &double, node, route, packet(g - 1), |c| {
+            g - 1 + double.step(c).map_or(0, |step| step as usize)
+        });
     }
 }

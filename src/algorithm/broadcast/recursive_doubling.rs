@@ -16,7 +16,7 @@
 //!
 //! Example, n = 3, root 0: step 0: 0 to 1; step 1: 0 to 2, 1 to 3; step 2: 0 to 4, 1 to 5, 2 to 6, 3 to 7.
 
-use super::down;
+use super::packet_down;
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
@@ -56,5 +56,5 @@ pub fn formula(shape: &Shape) -> Formula {
 pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
     route.set_rounds(problem.n as usize);
     let tree = Sbt::new(problem.n);
-    down(problem, &tree, node, route, problem.vector(), |c| tree.parent_port(c).map_or(0, |k| k as usize));
+    packet_down(problem, &tree, node, route, problem.vector(), |c| tree.parent_port(c).map_or(0, |k| k as usize));
 }

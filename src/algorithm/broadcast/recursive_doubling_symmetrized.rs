@@ -18,7 +18,7 @@
 //! Example, n = 3, root 0: step 0: packet 0 to 1, packet 1 to 2, packet 2 to 4; step 1: packet 0 to 2 and from 1 to 3, packet 1 to
 //! 4 and from 2 to 6, packet 2 to 1 and from 4 to 5; step 2: packet 0 across port 2 from 0, 1, 2, 3, and so on.
 
-use super::down;
+use super::packet_down;
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
@@ -61,6 +61,6 @@ pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) 
     for i in 0..n {
         let tree = Rotated::new(Sbt::new(n), i);
         let packet = part(problem.vector(), i as usize, n as usize);
-        down(problem, &tree, node, route, packet, |c| tree.original(c).ilog2() as usize);
+        packet_down(problem, &tree, node, route, packet, |c| tree.original(c).ilog2() as usize);
     }
 }

@@ -21,7 +21,7 @@
 //! Example, n = 3, root 0: step 0: packet 0 to 1, 1 to 2, 2 to 4; step 1: packet 0 from 1 to 3 and 5, 1 from 2 to 3 and 6, 2 from 4
 //! to 5 and 6; step 2: packet 0 from 3 to 7 and 2, from 5 to 4, and so on; step 3: packet 0 from 7 to 6, 1 to 5, 2 to 3.
 
-use super::down;
+use super::packet_down;
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
@@ -66,6 +66,6 @@ pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) 
     for i in 0..n {
         let tree = Ersbt::new(n, i);
         let packet = part(problem.vector(), i as usize, n as usize);
-        down(problem, &tree, node, route, packet, |c| Tree::level(&tree, c) as usize - 1);
+        packet_down(problem, &tree, node, route, packet, |c| Tree::level(&tree, c) as usize - 1);
     }
 }

@@ -187,3 +187,101 @@ fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
     route.set_rounds(alignment + steps);
     multiply(problem, route, alignment + steps, node, &operands);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::verify::schedules;
+    use crate::algorithm::{registry, Algorithm};
+    use crate::collective::Call;
+    use crate::schedule::Cost;
+
+    /// S(3, 0) and S(3, 1) as the paper writes them out.
+    #[test]
+    fn panels_follow_the_exchange_sequences() {
+        let walk = Walk::new(&MatrixProduct::square(64, 24));
+        let sequence = |panel| (1..8).map(|step| walk.bit(step, panel)).collect::<Vec<_>>();
+        assert_eq!(sequence(0), [0, 1, 0, 2, 0, 1, 0]);
+        assert_eq!(sequence(1), [1, 2, 1, 0, 1, 2, 1]);
+        assert_eq!(sequence(2), [2, 0, 2, 1, 2, 0, 2]);
+    }
+
+    /// Whatever the grid, a panel meets every key once, and where high-order bits are to change least, they do.
+    #[test]
+    fn walks_visit_every_key_once() {
+        for (grid_rows, grid_columns) in [(2, 8), (16, 2), (4, 16), (1, 8), (8, 1), (8, 8)] {
+            for (rows, columns) in [(64, 64), (2048, 64), (64, 2048)] {
+                let product = MatrixProduct { rows, inner: 64, columns, grid_rows, grid_columns };
+                let walk = Walk::new(&product);
+                for panel in 0..product.panels() {
+                    let mut visited = vec![0usize];
+                    for step in 1..product.keys() {
+                        visited.push(visited[step - 1] ^ 1 << walk.bit(step, panel));
+                    }
+                    visited.sort_unstable();
+                    assert!(visited.into_iter().eq(0..product.keys()), "{product:?} panel {panel}");
+                }
+            }
+        }
+        let tall = MatrixProduct { rows: 2048, inner: 64, columns: 64, grid_rows: 16, grid_columns: 2 };
+        let walk = Walk::new(&tall);
+        assert!(walk.nested);
+        assert_eq!((1..16).filter(|&step| walk.bit(step, 0) == 3).count(), 1, "A moves once");
+    }
+
+    fn cost(algorithm: &Algorithm, n: u32, side: usize) -> Cost {
+        let call = Call::new(Collective::MatrixMultiply, 1 << n, side);
+        Cost::of(&schedules(algorithm, &call, &Parameters::new(PortModel::AllPorts)))
+    }
+
+    /// Theorem 2 and section 3.2 by hand: P^2/N = 36, 36, 36, 16.
+    #[test]
+    fn times_are_the_paper_s() {
+        let dns = registry::find(Collective::MatrixMultiply, "dns").unwrap();
+        let table = [
+            (2, 12, 2, 36 + 36, 36 + 36),
+            (4, 24, 5, 36 + 3 * 18, 2 * 36 + 3 * 36),
+            (6, 48, 10, 36 + 7 * 12, 3 * 36 + 7 * 36),
+            (8, 64, 19, 16 + 15 * 4, 4 * 16 + 15 * 16),
+        ];
+        for (n, side, rounds, elements, naive) in table {
+            let (block, plain) = (cost(&ALGORITHM, n, side), cost(dns, n, side));
+            assert_eq!(
+                (block.rounds, block.longest_sum(), block.max_link_load),
+                (rounds, elements, elements),
+                "n = {n}"
+            );
+            assert_eq!((plain.rounds, plain.longest_sum()), (rounds, naive), "n = {n}");
+            assert_eq!(naive, n as usize / 2 * elements, "the full bandwidth is n' times that of two ports");
+        }
+    }
+
+    /// In the multiplication every link carries a panel in every round.
+    #[test]
+    fn every_link_is_busy() {
+        let call = Call::new(Collective::MatrixMultiply, 64, 48);
+        for schedule in schedules(&ALGORITHM, &call, &Parameters::new(PortModel::AllPorts)) {
+            for round in 3..10 {
+                let of_round = schedule.operations().iter().filter(|op| op.round == round);
+                let sends = of_round.filter(|op| matches!(op.kind, crate::schedule::Kind::Send { .. }));
+                let lens: Vec<usize> = sends.map(|op| schedule.len(op)).collect();
+                assert_eq!(lens, [12; 6]);
+            }
+        }
+    }
+
+    /// Two copies of the blocks of A and B in scratch memory, on however many ranks.
+    #[test]
+    fn storage_is_constant() {
+        for algorithm in registry::of(Collective::MatrixMultiply) {
+            for n in 1..=8u32 {
+                let call = Call::new(Collective::MatrixMultiply, 1 << n, 1536 << (n / 2));
+                for &ports in algorithm.ports {
+                    let schedule = algorithm.schedule(&call, &Parameters::new(ports), (1 << n) - 1);
+                    let blocks = call.send_len((1 << n) - 1);
+                    assert!(schedule.scratch <= 2 * blocks, "{algorithm:?} n = {n}: {} of {blocks}", schedule.scratch);
+                }
+            }
+        }
+    }
+}

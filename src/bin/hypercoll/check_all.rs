@@ -6,7 +6,7 @@ use hypercoll::address::dimension_for;
 use hypercoll::algorithm::{
     registry::ALGORITHMS,
     verify::{forms, verify},
-    Algorithm, Parameters, PortModel,
+    Algorithm, Parameters,
 };
 use hypercoll::collective::{Call, Collective};
 use hypercoll::topology::sbnt::Variant;
@@ -153,9 +153,10 @@ fn calls(algorithm: &Algorithm, size: usize) -> Vec<(Call, Parameters)> {
     let mut all = Vec::new();
     for root in roots {
         let is_usual = few.contains(&root);
+        let is_end = root == 0 || root == size - 1;
         for count in counts(collective, size, is_usual) {
             for call in forms(collective, size, count, root) {
-                let choices = parameters(algorithm, size, count, is_usual);
+                let choices = parameters(algorithm, size, count, is_end);
                 all.extend(choices.into_iter().map(|parameters| (call.clone(), parameters)));
             }
         }
@@ -166,19 +167,20 @@ fn calls(algorithm: &Algorithm, size: usize) -> Vec<(Call, Parameters)> {
 /// Whole cubes are tried with a count that nothing divides unevenly as well, so that all formulas are exact.
 fn counts(collective: Collective, size: usize, is_usual: bool) -> Vec<usize> {
     let mut counts = match size {
-        _ if size <= EVERY && is_usual => vec![0, 1, 3, 7, 60],
+        _ if size <= EVERY && is_usual && (size <= 16 || size.is_power_of_two()) => vec![0, 1, 3, 7, 60],
+        _ if size <= EVERY && is_usual => vec![3, 7],
         _ if size <= EVERY => vec![7],
         _ if is_heavy(collective) && size >= HEAVY => vec![],
         _ => vec![7],
     };
     if size.is_power_of_two() {
-        counts.push(even_count(dimension_for(size)));
+        counts.push(even_count(collective, dimension_for(size)));
     }
     counts
 }
 
-/// A count that is a multiple of 2^n and of all numbers up to n.
-pub fn even_count(n: u32) -> usize {
+/// A count that is a multiple of 2^n and of all numbers up to n; for matrices a side that is cut evenly up to n = 8.
+fn even_count(collective: Collective, n: u32) -> usize {
     fn gcd(a: usize, b: usize) -> usize {
         if b == 0 {
             a
@@ -186,10 +188,15 @@ pub fn even_count(n: u32) -> usize {
             gcd(b, a % b)
         }
     }
+    if collective == Collective::MatrixMultiply {
+        return 3 << 6;
+    }
     (1..=n as usize).fold(1, |all, k| all / gcd(all, k) * k) << n
 }
 
-fn parameters(algorithm: &Algorithm, size: usize, count: usize, is_usual: bool) -> Vec<Parameters> {
+/// The parameters: orders and trees besides the usual ones with the first and the last root only, and both at once with
+/// few counts and packets.
+fn parameters(algorithm: &Algorithm, size: usize, count: usize, is_end: bool) -> Vec<Parameters> {
     let mut packets = vec![None];
     if !algorithm.packets.is_empty() {
         match count {
@@ -207,18 +214,22 @@ fn parameters(algorithm: &Algorithm, size: usize, count: usize, is_usual: bool) 
                 }
                 let plain = Parameters { packet, symmetrized, ..Parameters::new(ports) };
                 choices.push(plain);
-                // Orders and trees besides the usual ones, with few roots.
-                if is_usual && (ports == PortModel::AllPorts || count > 3) {
-                    let orders = || std::iter::once(None).chain(algorithm.orders.iter().map(|&order| Some(order)));
-                    let variants = Variant::ALL.into_iter().filter(|&v| algorithm.variants || v == Variant::default());
-                    choices.extend(
-                        variants.flat_map(|variant| orders().map(move |order| Parameters { order, variant, ..plain })),
-                    );
+                if !is_end {
+                    continue;
+                }
+                choices.extend(algorithm.orders.iter().map(|&order| Parameters { order: Some(order), ..plain }));
+                for variant in Variant::ALL.into_iter().filter(|&v| algorithm.variants && v != Variant::default()) {
+                    let with_orders = (count == 7 || count > 100) && packet != Some(1);
+                    let orders = algorithm.orders.iter().map(|&order| Some(order)).filter(|_| with_orders);
+                    choices.extend(std::iter::once(None).chain(orders).map(|order| Parameters {
+                        order,
+                        variant,
+                        ..plain
+                    }));
                 }
             }
         }
     }
-    choices.dedup();
     choices
 }
 
@@ -229,7 +240,8 @@ mod tests {
 
     #[test]
     fn even_counts_divide() {
-        assert_eq!([0, 1, 2, 3, 4, 8].map(even_count), [1, 2, 8, 48, 192, 215_040]);
+        let counts = [0, 1, 2, 3, 4, 8].map(|n| even_count(Collective::Scatter, n));
+        assert_eq!(counts, [1, 2, 8, 48, 192, 215_040]);
     }
 
     #[test]
@@ -245,6 +257,6 @@ mod tests {
         for &order in scatter.orders {
             assert!(all.iter().any(|(_, parameters)| parameters.order == Some(order)), "{order}");
         }
-        assert!(all.iter().any(|(call, _)| call.count == even_count(4)));
+        assert!(all.iter().any(|(call, _)| call.count == even_count(Collective::Scatter, 4)));
     }
 }
