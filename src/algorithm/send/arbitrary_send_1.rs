@@ -1,4 +1,4 @@
-//! Send between any two nodes over the subcube that they span: [`oc_send_4`](super::oc_send_4).
+//! Send between any two nodes over the subcube that they span: [`oc_send_4`].
 //!
 //! Reference: Stout and Wagar 1990, section 4, ARBITRARY SEND 1: O.C. SEND 4 on the subcube of which the two nodes are opposite
 //! corners, the paper's n being the distance d. All else is said there.

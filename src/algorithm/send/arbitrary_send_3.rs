@@ -2,7 +2,7 @@
 //!
 //! Algorithm: of n slices of the vector, d go together over the subcube that the two nodes span, as in
 //! [`oc_send_4`](super::oc_send_4), and each of the n - d others through the parallel subcube across one of the dimensions in which
-//! the nodes agree, as in [`xoc_send_2`](super::xoc_send_2). Every port of the sender carries M/n elements.
+//! the nodes agree, as in [`xoc_send_2`]. Every port of the sender carries M/n elements.
 //!
 //! Reference: Stout and Wagar 1990, section 4, ARBITRARY SEND 3; symbols as in [`oc_send_1`](super::oc_send_1), with d the
 //! distance (the paper's n) and n the dimension of the cube (its d). The paper's parallel subcubes for nodes 0 and 2^d - 1 start at
@@ -10,7 +10,7 @@
 //!
 //! Requirements: all ports.
 //!
-//! Cost, if n g lcm(1, ..., d) divides M: the longer of (g + K_(d-1) - 1)/(n g) M t_c + (g + d - 1) tau and, for d < n, (g d + d +
+//! Cost, if n g lcm(1, ..., d) divides M (for d = n: g lcm(1, ..., n)): the longer of (g + K_(d-1) - 1)/(n g) M t_c + (g + d - 1) tau and, for d < n, (g d + d +
 //! K_(d-1))/(n g d) M t_c + (g + d + 1) tau, which is the longer one for d <= 4; exchange the same. The formula of the row has
 //! the larger number of elements and of rounds, so for 5 <= d < n it may be 2 tau too long.
 //!
@@ -41,8 +41,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     formula,
     exact: |shape| {
         let Shape { n, distance, .. } = *shape;
-        let unit = n.max(1) as usize * groups(shape, n) * spread_unit(distance);
-        (distance <= 4 || distance == n) && shape.count % unit == 0
+        let slices = if distance < n { n as usize } else { 1 };
+        (distance <= 4 || distance == n) && shape.count % (slices * groups(shape, n) * spread_unit(distance)) == 0
     },
     flows: true,
     best_packet,

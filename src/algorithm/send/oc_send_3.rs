@@ -1,4 +1,4 @@
-//! Send over all nodes between the two, whole: [`oc_send_4`](super::oc_send_4) with one group.
+//! Send over all nodes between the two, whole: [`oc_send_4`] with one group.
 //!
 //! Reference: Stout and Wagar 1990, section 3, O.C. SEND 3. In round k the nodes at distance k from the sender each cut what they
 //! hold into d - k equal packets, which are C(d - 1, k) times shorter than those of the first round. Cost: K_(d-1)/d M t_c + d

@@ -1,4 +1,4 @@
-//! Send through a subcube beside the two nodes, whole: [`xoc_send_2`](super::xoc_send_2) with one group.
+//! Send through a subcube beside the two nodes, whole: [`xoc_send_2`] with one group.
 //!
 //! Reference: Stout and Wagar 1990, section 4, X.O.C. SEND 1. Cost: (2 d + K_(d-1))/d M t_c + (d + 2) tau, exact if lcm(1, ..., d)
 //! divides M. Requirements, memory and correctness condition are those of the groups.

@@ -1,11 +1,11 @@
 //! Send through a subcube beside the two nodes, in groups that follow one another.
 //!
 //! Algorithm: a group crosses a dimension in which the two nodes agree, spreads there over the subcube parallel to theirs as in
-//! [`oc_send_4`](super::oc_send_4), and comes back over the same dimension. No link between the nodes that [`oc_send_4`] uses
+//! [`oc_send_4`](super::oc_send_4), and comes back over the same dimension. No link between the nodes that `oc_send_4` uses
 //! is used, which is what it is for: it is a part of [`arbitrary_send_3`](super::arbitrary_send_3).
 //!
 //! Reference: Stout and Wagar 1990, section 4, X.O.C. SEND 2 (which is "similar to" O.C. SEND 4, not 2: errata 25); symbols as in
-//! [`oc_send_4`], where the paper's n is d. Packets of B, those of the way in, make g = ceil(M / B) groups.
+//! [`oc_send_1`](super::oc_send_1), where the paper's n is d. Packets of B, those of the way in, make g = ceil(M / B) groups.
 //!
 //! Requirements: all ports; two nodes that agree in a dimension, of which the lowest is used.
 //!

@@ -46,7 +46,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     formula,
     exact: |shape| {
         let (c, q) = (shape.n as usize / 2, sends(shape.n, shape.count, &shape.parameters));
-        (1..=c).all(|k| q % k == 0) && shape.count % (2 * q) == 0
+        (1..=c).all(|k| q.is_multiple_of(k)) && shape.count.is_multiple_of(2 * q)
     },
     best_packet: |shape, tau, t_c| (shape.count as f64 * tau / (2.0 * t_c)).sqrt(),
     form: Form::Forward(write),
@@ -61,7 +61,7 @@ fn sends(n: u32, count: usize, parameters: &Parameters) -> usize {
 
 fn suits(call: &Call, _: &Parameters) -> Result<(), Unsuited> {
     let n = call.size.trailing_zeros();
-    if !call.size.is_power_of_two() || n % 2 != 0 {
+    if !call.size.is_power_of_two() || !n.is_multiple_of(2) {
         return Err(("size", format!("needs a power of four ranks, not {}", call.size)));
     }
     let side = 1 << (n / 2);
