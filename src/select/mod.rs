@@ -150,6 +150,8 @@ fn parameters(
     let ports = options.ports.unwrap_or(match options.symmetrized {
         Some(true) => PortModel::AllPorts,
         _ if algorithm.ports.contains(&machine.ports) => machine.ports,
+        // Made for other machines: run all the same if asked for, as narrow as it can be.
+        _ if options.algorithm.is_some() => algorithm.ports.iter().copied().min().unwrap_or(PortModel::OnePort),
         _ => PortModel::OnePort,
     });
     let symmetrized =

@@ -8,7 +8,7 @@
 //! Properties tested: spanning, consistent, translated to every root; for every edge below level 1 one of the four SBnTs, or
 //! of their copies with two dimensions exchanged, does without it.
 
-use super::Tree;
+use super::{sbnt::Sbnt, Tree};
 use crate::address::Ports;
 
 /// A copy of a tree with two dimensions exchanged (or, if both are the same, the tree itself).
@@ -29,11 +29,6 @@ impl<T: Tree> Swapped<T> {
         Swapped { tree, first, second }
     }
 
-    /// The tree of which this is a copy.
-    pub fn original(&self) -> &T {
-        &self.tree
-    }
-
     /// The node of the original tree that node `c` plays, and the other way round.
     pub fn image(&self, c: usize) -> usize {
         let differ = (c >> self.first ^ c >> self.second) & 1;
@@ -46,6 +41,28 @@ impl<T: Tree> Swapped<T> {
             p if p == self.second => self.first,
             p => p,
         }
+    }
+}
+
+impl Swapped<Sbnt> {
+    /// The subtree of the root that node `c` belongs to, by its number in the original; 0 for the root itself.
+    pub fn index(&self, c: usize) -> u32 {
+        self.tree.index(self.image(c))
+    }
+
+    /// The root of subtree `j`.
+    pub fn top(&self, j: u32) -> usize {
+        self.image(self.tree.top(j))
+    }
+
+    /// The number of nodes of subtree `j`.
+    pub fn subtree_nodes(&self, j: u32) -> usize {
+        self.tree.subtree_nodes(j)
+    }
+
+    /// The routing cycle of the edge into node `c`; see [`Sbnt::label`].
+    pub fn label(&self, c: usize) -> Option<u32> {
+        self.tree.label(self.image(c))
     }
 }
 
@@ -75,7 +92,7 @@ impl<T: Tree> Tree for Swapped<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::sbnt::{Sbnt, Variant};
+    use crate::topology::sbnt::Variant;
     use crate::topology::tests::assert_spanning;
 
     #[test]

@@ -142,7 +142,7 @@ mod tests {
                 }
                 assert!((0..n).all(|port| loads[port as usize] == 120 * (mask >> port & 1)), "mask {mask:b} of {n}");
             }
-            let machine = Network { tau: 10.0, t_c: 1.0, ports: PortModel::AllPorts, max_packet: None };
+            let machine = Network::new(10.0, 1.0, PortModel::AllPorts);
             let expected = if mask == 0 { 0.0 } else { 120.0 + 10.0 * f64::from(mask.count_ones()) };
             let time = simulate(&schedules, &machine).unwrap().time;
             assert!((time - expected).abs() < 1e-9, "mask {mask:b} of {n}: {time}");

@@ -11,7 +11,8 @@
 //! Reference: Ho and Johnsson 1988, sections 3, 4 (variants), 5, 6 (postorder), Lemma 17; 1986, sections 4.2.2 (cyclic)
 //! and 5.2 (depth-first). M elements a block, packets of B; s_j the nodes of subtree j, s_0 the largest.
 //!
-//! Requirements: none; packets in the orders in which they make sense (all but subtrees).
+//! Requirements: none. Of links to be avoided, those at the root are gone round; below level 1 another variant, or a copy with
+//! two dimensions exchanged, does without any single one (section 7 with the errata). Packets in the orders in which they make sense (all but subtrees).
 //!
 //! Cost, B <= M dividing M: all-ports s_0 M/B rounds of tau + B t_c, one-way and one-port (N - 1) M/B, in every order
 //! and variant. Without packets:
@@ -43,7 +44,11 @@ use crate::algorithm::tree_scatter::{
 use crate::algorithm::{Algorithm, Form, Formula, Order, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS};
 use crate::collective::{Call, Collective};
 use crate::schedule::Problem;
-use crate::topology::{sbnt::Sbnt, Tree};
+use crate::topology::{
+    sbnt::{Sbnt, Variant},
+    swapped::Swapped,
+    Tree,
+};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Scatter,
@@ -161,12 +166,35 @@ fn through_one_port(shape: &Shape, tree: &Sbnt) -> (usize, usize) {
     }
 }
 
+/// The tree of the variant; or, if that uses links that must carry nothing, the first among the other variants and the copies
+/// of all with two dimensions exchanged that uses the fewest of them below level 1. (All use every link of the root.)
+fn usable(problem: &Problem, variant: Variant) -> Swapped<Sbnt> {
+    let n = problem.n;
+    let edges: Vec<(usize, usize)> =
+        problem.avoided_edges().iter().map(|&(from, to)| (from ^ problem.root, to ^ problem.root)).collect();
+    let uses =
+        |tree: &Swapped<Sbnt>| edges.iter().filter(|&&(from, to)| from != 0 && tree.parent(to) == Some(from)).count();
+    let usual = Swapped::new(Sbnt::new(n, variant), 0, 0);
+    if uses(&usual) == 0 {
+        return usual;
+    }
+    let swaps = std::iter::once((0, 0)).chain((0..n).flat_map(|second| (0..second).map(move |first| (first, second))));
+    let others = swaps
+        .flat_map(|(first, second)| Variant::ALL.map(|variant| Swapped::new(Sbnt::new(n, variant), first, second)));
+    others
+        .fold((uses(&usual), usual), |(least, best), tree| match uses(&tree) {
+            fewer if fewer < least => (fewer, tree),
+            _ => (least, best),
+        })
+        .1
+}
+
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     let n = problem.n;
     if n == 0 {
         return;
     }
-    let tree = Sbnt::new(n, parameters.variant);
+    let tree = usable(problem, parameters.variant);
     let root_child = |c: usize| tree.top(tree.index(c));
     let level = |c: usize| tree.level(c) as usize - 1;
     let label = |c: usize| tree.label(c).map_or(0, |label| label as usize);
