@@ -150,13 +150,19 @@ pub(crate) trait Transport {
     fn synchronous_sends(&mut self, on: bool);
 }
 
-/// What a call computes with the bytes of elements.
+/// Combines the bytes of elements into others.
+type Combine<'c> = dyn Fn(Side, &[u8], &mut [u8]) + 'c;
+
+/// Adds to the last matrix the product of the first two, given the columns of the first; all as the bytes of elements.
+type Multiply<'c> = dyn Fn(usize, &[u8], &[u8], &mut [u8]) + 'c;
+
+/// What a call computes.
 #[derive(Clone, Copy)]
 pub(crate) enum Compute<'c> {
-    /// Combines elements into others.
-    Combine(&'c dyn Fn(Side, &[u8], &mut [u8])),
-    /// Adds to the last matrix the product of the first two, given the columns of the first.
-    Multiply(&'c dyn Fn(usize, &[u8], &[u8], &mut [u8])),
+    /// A reduction.
+    Combine(&'c Combine<'c>),
+    /// Products of matrices.
+    Multiply(&'c Multiply<'c>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

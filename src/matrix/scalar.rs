@@ -85,10 +85,10 @@ mod tests {
             let matrix = |seed, len| -> Vec<T> { (0..len).map(|at| number(value(seed, at))).collect() };
             let mut c = matrix(3, rows * columns);
             T::multiply(inner, &matrix(1, rows * inner), &matrix(2, inner * columns), &mut c);
-            for at in 0..rows * columns {
+            for (at, &got) in c.iter().enumerate() {
                 let (i, j) = (at / columns, at % columns);
                 let terms = (0..inner).map(|k| value(1, i * inner + k) * value(2, k * columns + j));
-                assert_eq!(c[at], number(value(3, at) + terms.sum::<i32>()), "{rows} {inner} {columns}: {at}");
+                assert_eq!(got, number(value(3, at) + terms.sum::<i32>()), "{rows} {inner} {columns}: {at}");
             }
         }
     }

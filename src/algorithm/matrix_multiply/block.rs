@@ -104,19 +104,15 @@ impl Walk {
         panels / f64::from(long)
     }
 
-    /// How often panels cross the dimension of a bit that carries the most: the bits from `first` to below `end`, among which they
-    /// are shifted, each lowest one of `steps` steps.
-    fn crossings(&self, bits: u32, steps: usize) -> f64 {
-        let panels = self.sides.long;
-        let at = |bit: u32| -> usize {
-            (0..bits)
-                .map(|lowest| {
-                    let shift = (bit + bits - lowest) % bits;
-                    ((panels + bits - 1 - shift) / bits) as usize * (steps + 1 >> (lowest + 1))
-                })
-                .sum()
-        };
-        (0..bits).map(at).max().unwrap_or(0) as f64
+    /// How often panels cross the dimension that carries the most, in one walk over the keys of `bits` bits, among which they
+    /// are shifted.
+    fn crossings(&self, bits: u32) -> f64 {
+        // The panels whose lowest bit is shifted by `shift`; a bit is the lowest one to change in 2^(bits - 1 - lowest) steps.
+        let panels = |shift: u32| (self.sides.long + bits - 1 - shift) / bits;
+        let steps = |lowest: u32| 1u64 << (bits - 1 - lowest);
+        let crossings =
+            |bit| (0..bits).map(|lowest| u64::from(panels((bit + bits - lowest) % bits)) * steps(lowest)).sum::<u64>();
+        (0..bits).map(crossings).max().unwrap_or(0) as f64
     }
 }
 
@@ -131,8 +127,8 @@ fn formula(shape: &Shape) -> Formula {
     let aligned = if short > 0 { sides.both() } else { 0.0 };
     let rounds = if short > 0 { long as usize } else { 0 } + sides.steps();
     let load = if walk.nested {
-        let inner = walk.crossings(sides.inner(), (1 << sides.inner()) - 1) * (1u64 << short) as f64;
-        let outer = walk.crossings(short, (1 << short) - 1);
+        let inner = walk.crossings(sides.inner()) * (1u64 << short) as f64;
+        let outer = walk.crossings(short);
         (inner * longer / f64::from(long)).max(aligned + outer * sides.both() / f64::from(long))
     } else {
         aligned + walk.elements()
