@@ -9,9 +9,9 @@
 //! ```
 //! use hypercoll::threads;
 //!
-//! // A of 6 x 5 times B of 5 x 4, on 4 ranks.
+//! // A of 6 x 5 times B of 5 x 4, on a grid of 2 x 2 ranks.
 //! let corners = threads::run(4, |cube| {
-//!     let product = cube.matrix_multiply(6, 5, 4);
+//!     let product = cube.matrix_multiply(6, 5, 4).grid(2, 2).unwrap();
 //!     let a: Vec<f64> = product.a().indices().map(|(i, j)| (i + j) as f64).collect();
 //!     let b: Vec<f64> = product.b().indices().map(|(i, j)| if i == j { 2.0 } else { 0.0 }).collect();
 //!     let mut c = vec![0.0; product.c().len()];
