@@ -155,7 +155,12 @@ fn calls(algorithm: &Algorithm, size: usize) -> Vec<(Call, Parameters)> {
         let is_usual = few.contains(&root);
         let is_end = root == 0 || root == size - 1;
         for count in counts(collective, size, is_usual) {
-            for call in forms(collective, size, count, root) {
+            let mut forms = forms(collective, size, count, root);
+            if size >= HEAVY && collective.permutes() {
+                // The last one is the reversal, the longest way for every vector.
+                forms.drain(..forms.len() - 1);
+            }
+            for call in forms {
                 let choices = parameters(algorithm, size, count, is_end);
                 all.extend(choices.into_iter().map(|parameters| (call.clone(), parameters)));
             }
