@@ -342,7 +342,7 @@ impl Algorithm {
     pub fn messages(&self, call: &Call, parameters: &Parameters, rank: usize) -> Messages {
         let messages = self.straight(call, parameters, rank);
         match &call.avoid {
-            None => messages,
+            None => messages.flowing(self.flows),
             Some(avoid) => {
                 let kind = (call.ordered, parameters.ports == PortModel::OneWay);
                 avoid.detour(messages, rank, kind, &|rank| self.straight(call, parameters, rank))

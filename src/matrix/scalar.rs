@@ -1,11 +1,14 @@
 //! The local product: the one place that knows how numbers are multiplied.
 
 use bytemuck::Pod;
+use ndarray::linalg::general_mat_mul;
+use ndarray::{ArrayView2, ArrayViewMut2, LinalgScalar};
+use num_complex::Complex;
 
 /// Numbers of which matrices can be multiplied.
 ///
-/// `f32`, `f64` and complex numbers of either, as pairs of a real and an imaginary part, by the kernels of the crate
-/// `matrixmultiply`; integers by a plain loop, wrapping around.
+/// `f32`, `f64` and complex numbers of either (`num_complex`) by the kernels behind `ndarray`; integers by a plain loop, wrapping
+/// around.
 pub trait Scalar: Pod {
     /// C becomes C + A B. All are stored by rows; A has `inner` columns, B as many rows.
     ///
@@ -27,32 +30,26 @@ fn sides(inner: usize, a: usize, b: usize, c: usize) -> (usize, usize) {
     (rows, columns)
 }
 
+fn kernel<T: LinalgScalar>(inner: usize, a: &[T], b: &[T], c: &mut [T]) {
+    let (rows, columns) = sides(inner, a.len(), b.len(), c.len());
+    let (a, b) = (ArrayView2::from_shape((rows, inner), a), ArrayView2::from_shape((inner, columns), b));
+    // The lengths are right, so that all three are matrices.
+    if let (Ok(a), Ok(b), Ok(mut c)) = (a, b, ArrayViewMut2::from_shape((rows, columns), c)) {
+        general_mat_mul(T::one(), &a, &b, T::one(), &mut c);
+    }
+}
+
 macro_rules! kernels {
-    ($($number:ty: $kernel:ident($($flags:expr),*), $one:expr;)*) => {$(
+    ($($number:ty)*) => {$(
         impl Scalar for $number {
             fn multiply(inner: usize, a: &[Self], b: &[Self], c: &mut [Self]) {
-                let (rows, columns) = sides(inner, a.len(), b.len(), c.len());
-                let (a_row, row) = (inner as isize, columns as isize);
-                // SAFETY: with these strides the kernel reads rows x inner elements of `a` and inner x columns of `b`, and
-                // reads and writes rows x columns of `c`: all of them, and no others, as `sides` has seen. `c` is
-                // borrowed alone, so its elements are distinct from each other's and the others'.
-                unsafe {
-                    matrixmultiply::$kernel(
-                        $($flags,)* rows, inner, columns, $one, a.as_ptr(), a_row, 1, b.as_ptr(), row, 1, $one,
-                        c.as_mut_ptr(), row, 1,
-                    )
-                }
+                kernel(inner, a, b, c);
             }
         }
     )*};
 }
 
-kernels! {
-    f32: sgemm(), 1.0;
-    f64: dgemm(), 1.0;
-    [f32; 2]: cgemm(matrixmultiply::CGemmOption::Standard, matrixmultiply::CGemmOption::Standard), [1.0, 0.0];
-    [f64; 2]: zgemm(matrixmultiply::CGemmOption::Standard, matrixmultiply::CGemmOption::Standard), [1.0, 0.0];
-}
+kernels!(f32 f64 Complex<f32> Complex<f64>);
 
 macro_rules! integers {
     ($($number:ty)*) => {$(
@@ -103,13 +100,13 @@ mod tests {
 
     #[test]
     fn complex_products() {
-        let mut c = [[1.0, 1.0]];
-        <[f64; 2]>::multiply(2, &[[1.0, 2.0], [0.0, 1.0]], &[[3.0, -1.0], [0.0, 4.0]], &mut c);
+        let i = Complex::new(0.0, 1.0);
+        let one = Complex::new(1.0, 0.0);
+        let mut c = [one + i];
+        Complex::multiply(2, &[one + i * 2.0, i], &[one * 3.0 - i, i * 4.0], &mut c);
         // (1 + 2i)(3 - i) + i 4i + 1 + i = 5 + 5i - 4 + 1 + i
-        assert_eq!(c, [[2.0, 6.0]]);
-        let mut c = [[0.0f32, 0.0]];
-        <[f32; 2]>::multiply(1, &[[0.0, 1.0]], &[[0.0, 1.0]], &mut c);
-        assert_eq!(c, [[-1.0, 0.0]]);
+        assert_eq!(c, [Complex::new(2.0, 6.0)]);
+        compare(|x| Complex::new(x as f32, 0.0));
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub struct Message {
 pub struct Messages {
     rank: usize,
     rounds: usize,
+    flows: bool,
     list: Vec<Message>,
     pieces: Vec<Range<usize>>,
     multiplications: Vec<Multiplication>,
@@ -62,6 +63,17 @@ impl Messages {
     pub(super) fn in_order(mut self) -> Messages {
         self.list.sort_by_key(|message| (message.round, !message.sends));
         self
+    }
+
+    /// States that nodes do not wait for each other's rounds, so that a receive may start in an earlier one's time.
+    pub fn flowing(mut self, flows: bool) -> Messages {
+        self.flows = flows;
+        self
+    }
+
+    /// Whether nodes do not wait for each other's rounds.
+    pub(super) fn flows(&self) -> bool {
+        self.flows
     }
 
     /// The messages, by round, within a round sends first, then by peer.

@@ -23,7 +23,7 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
         rank,
         builder: Builder::new(),
         held: Held::default(),
-        scratch: Scratch::default(),
+        scratch: Scratch { lag: if messages.flows() { FLOWING_LAG } else { 0 }, ..Scratch::default() },
         targets: Vec::new(),
         passing: HashMap::new(),
     };
@@ -339,10 +339,16 @@ impl Held {
 /// an earlier one's data to leave.
 const SMALL_SCRATCH: usize = 1 << 15;
 
+/// Where nodes do not wait for each other's rounds, so many rounds more pass until an area is used again: a receive that is
+/// early in its round must not wait for a send that is late in an earlier one.
+const FLOWING_LAG: usize = 2;
+
 /// Scratch memory: first fit among the areas that are free in the round at hand.
 #[derive(Default)]
 struct Scratch {
     top: usize,
+    /// Rounds beyond the next until an area that is free is used again.
+    lag: usize,
     /// Offset -> (end, last round of use).
     free: BTreeMap<usize, (usize, usize)>,
 }
@@ -362,7 +368,7 @@ impl Scratch {
         let mut run: Option<(usize, usize)> = None;
         let reusable = (self.top + len > SMALL_SCRATCH).then_some(&self.free);
         for (&start, &(end, used)) in reusable.into_iter().flatten() {
-            if used >= round {
+            if used + self.lag >= round {
                 continue;
             }
             run = match run {
