@@ -399,7 +399,12 @@ fn with_options(cube: &Hypercube, collective: Collective, root: usize, count: us
             check(outcome, &narrow, &sum);
         }
         Collective::Permute => {
-            let permutation: Vec<usize> = (0..size).map(|r| (2 * size - 1 - r + root) % size).collect();
+            let mut permutation: Vec<usize> = (0..size).map(|r| (2 * size - 1 - r + root) % size).collect();
+            if options.algorithm.as_deref() == Some("inversion") {
+                // Of all permutations it takes translations only: where a mask keeps to the ranks, and the identity.
+                let mask = if size.is_power_of_two() { root } else { 0 };
+                permutation = (0..size).map(|r| r ^ mask).collect();
+            }
             let source = permutation.iter().position(|&to| to == rank).unwrap();
             let outcome = cube.permute(&permutation).options(options).run(&own, &mut narrow);
             check(outcome, &narrow, &|at| u64::value(source, at));

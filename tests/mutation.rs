@@ -78,6 +78,7 @@ fn with_program(schedule: &Schedule, program: &[Op]) -> Schedule {
 
 fn name(violation: &Violation) -> &'static str {
     match violation {
+        Violation::Ranks { .. } => "Ranks",
         Violation::Bounds { .. } => "Bounds",
         Violation::Hazard { .. } => "Hazard",
         Violation::Unmatched { .. } => "Unmatched",
@@ -182,10 +183,19 @@ fn cases() -> Vec<Case> {
         for size in 2..=8 {
             let mut calls = Vec::new();
             for root in if algorithm.collective.has_root() { vec![0, size - 1, size / 2] } else { vec![0] } {
-                let call = Call::new(algorithm.collective, size, 5).with_root(root);
-                let permutation = (0..size).map(|r| (r + 1) % size).collect();
-                let call =
-                    Call { permutation: (algorithm.collective == Collective::Permute).then_some(permutation), ..call };
+                let mut call = Call::new(algorithm.collective, size, 5).with_root(root);
+                if call.collective.has_peer() {
+                    call.peer = (root + size.div_ceil(2)) % size;
+                }
+                if call.collective == Collective::Permute {
+                    // Without fixed points; the inversion takes translations only, as the reversal may be.
+                    let target = |r| if algorithm.name == "inversion" { size - 1 - r } else { (r + 1) % size };
+                    call.permutation = Some((0..size).map(target).collect());
+                }
+                // Parts that return to their sender are there already; the permutations above have no fixed points.
+                if call.collective == Collective::TransposeSubmatrices && algorithm.name == "permuted_send" {
+                    continue;
+                }
                 if matches!(call.collective, Collective::AllGather | Collective::AllReduce | Collective::Reduce) {
                     calls.push(Call { in_place: true, ..call.clone() });
                 }
@@ -432,10 +442,11 @@ fn exchange_is_equivalent(case: &Case, ops: &[Op], i: usize, j: usize) -> bool {
             // Two combinations into one place, of sources that are not that place: (x a) b = (x b) a if the operation
             // commutes, and a (x b) = (a x) b in any case.
             (Kind::Combine { side: first }, Kind::Combine { side: second }) => {
-                let only_targets = a.ranges[1] == b.ranges[1]
-                    && a.ranges[0] != b.ranges[1]
-                    && b.ranges[0] != a.ranges[1]
-                    && a.ranges[0].buffer != a.ranges[1].buffer;
+                let apart = |x: BufferRange, y: BufferRange| {
+                    x.buffer != y.buffer || x.indices().end <= y.offset || y.indices().end <= x.offset
+                };
+                let sources = [a.ranges[0], b.ranges[0]];
+                let only_targets = sources.iter().all(|&from| apart(from, a.ranges[1]) && apart(from, b.ranges[1]));
                 only_targets && (!case.call.ordered || first != second)
             }
             // What is added to a product may be added in any order.
@@ -648,6 +659,9 @@ fn another_root_on_one_rank() {
     for case in cases().iter().filter(|case| case.call.collective.has_root()) {
         for root in (0..case.call.size).filter(|&root| root != case.call.root) {
             let call = case.call.clone().with_root(root);
+            if case.algorithm.accepts(&call, &case.parameters).is_err() {
+                continue;
+            }
             for rank in 0..case.call.size {
                 let mut mutant = case.schedules.clone();
                 mutant[rank] = case.algorithm.schedule(&call, &case.parameters, rank);

@@ -69,7 +69,8 @@ pub fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Failure> {
             parameters.ports, c.messages, c.rounds, c.elements, c.max_link_load
         )?;
         if let Some(formula) = formula(algorithm, &call, &parameters) {
-            writeln!(out, "{formula}; the schedule: {} rounds, {} elements", c.rounds, c.longest_sum())?;
+            let pace = if algorithm.flows { " if nodes waited for each other's rounds (they do not)" } else { "" };
+            writeln!(out, "{formula}; the schedule: {} rounds, {} elements{pace}", c.rounds, c.longest_sum())?;
         }
         for violation in &violations {
             writeln!(out, "WRONG: {violation}")?;

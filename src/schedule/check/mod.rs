@@ -35,6 +35,11 @@ pub struct Report {
 /// Checks the schedules of all ranks of a call; `cube_edges`: whether all messages must go over edges of the cube.
 pub fn check(call: &Call, schedules: &[Schedule], cube_edges: bool) -> Report {
     let mut report = Report { cost: super::Cost::of(schedules), violations: Vec::new() };
+    if !schedules.iter().map(|schedule| schedule.rank).eq(0..call.size) {
+        let found = schedules.iter().map(|schedule| schedule.rank).collect();
+        report.violations.push(Violation::Ranks { found, size: call.size });
+        return report;
+    }
     for schedule in schedules {
         bounds(call, schedule, &mut report.violations);
         hazards(schedule, &mut report.violations);

@@ -5,6 +5,14 @@ use crate::schedule::PortModel;
 /// What is wrong with a set of schedules.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Violation {
+    /// The schedules are not one for each rank, in order.
+    #[error("schedules of ranks {found:?} for a call on {size} ranks")]
+    Ranks {
+        /// Whose schedules there are.
+        found: Vec<usize>,
+        /// Ranks of the call.
+        size: usize,
+    },
     /// An operation reaches beyond a buffer or writes the send buffer.
     #[error("rank {rank}, operation {operation}: {range} is out of bounds or not writable")]
     Bounds {
