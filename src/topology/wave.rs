@@ -3,7 +3,7 @@
 //! Reference: Q. F. Stout and B. Wagar, 1990, section 2, BROADCAST 3A and 3B. Symbols: d is the dimension of the cube (n
 //! here), C_k are the nodes at distance k from the root, W_c the 1 bits of c, P_i the packets; c is the relative address. The
 //! paper's first 1 in left circular order after bit v, in the sender c ^ 2^v, is bit i iff v is the first 1 of c cyclically to
-//! the right of bit i, that is [`previous_one`](crate::address::previous_one)`(c, i, n)`.
+//! the right of bit i, that is [`previous_one`]`(c, i, n)`.
 //!
 //! The single wave (3A): in step k the nodes of C_k send a packet on every link. A node with bit i set gets P_i
 //! from C_(|c| - 1), a node with bit i clear from C_(|c| + 1), over port i. Where what comes to the root is left out, that is
