@@ -274,7 +274,7 @@ mod tests {
                         assert!(time <= formula * (1.0 + 1e-9), "{case}");
                         let slack = match algorithm.source {
                             // One port, a subtree need not wait for the longest message of the round before.
-                            "HJ88 SBnT" => ports != PortModel::AllPorts,
+                            "HJ88 SBnT" | "HJ86 BST" => ports != PortModel::AllPorts,
                             // In the square no node needs the third step of a packet.
                             "HJ86 TCBT" => ports == PortModel::OneWay && n == 2,
                             _ => false,

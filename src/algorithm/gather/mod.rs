@@ -1,6 +1,7 @@
 //! Gather: block of every rank to the root. Every gather is a scatter backwards.
 
 pub mod balanced_tree;
+pub mod bst;
 pub mod direct;
 pub mod distribute;
 pub mod distribute_waves;

@@ -1,6 +1,7 @@
 //! Scatter: block i of the root's vector to rank i.
 
 pub mod balanced_tree;
+pub mod bst;
 pub mod direct;
 pub mod distribute;
 pub mod distribute_waves;
