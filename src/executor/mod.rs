@@ -2,7 +2,8 @@
 //!
 //! An execution drives the schedule of one rank by the rule of [`crate::schedule`], over a transport that moves messages: real
 //! MPI (`mpi`, with the feature of that name) or threads of one process ([`threads`]). It knows an element only as a size
-//! and, for reductions and products of matrices, by the function that computes with it. The [`simulator`] needs neither: it lives in virtual time.
+//! and, for reductions and products of matrices, by the function that computes with it. The [`simulator`] needs neither: it
+//! lives in virtual time.
 
 #[cfg(feature = "mpi")]
 mod affinity;
