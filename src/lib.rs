@@ -21,7 +21,7 @@
 //! * [`collective`]: what each collective means. * [`algorithm`]: the algorithms and their registry.
 //! * [`schedule`]: from the transfers of nodes to the operations of ranks, for any number of ranks; checker and cost.
 //! * [`select`]: which algorithm a call gets, and why. * [`executor`]: what carries schedules out.
-//! * [`comm`]: the public API, [`Hypercube`]. * [`histogram`]: values into bins. * [`matrix`]: products and transposes of
+//! * [`comm`]: the public API, [`Hypercube`], also without links that are faulty ([`Hypercube::avoid_links`]). * [`histogram`]: values into bins. * [`matrix`]: products and transposes of
 //!   matrices. * [`render`]: pictures.
 //!
 //! # Over MPI
@@ -75,9 +75,11 @@
 //! # Papers
 //! * HJ86: C.-T. Ho, S. L. Johnsson, Distributed Routing Algorithms for Broadcasting and Personalized Communication in
 //!   Hypercubes, YALEU/DCS/TR-483, 1986.
+//! * HJ88: C.-T. Ho, S. L. Johnsson, Spanning Balanced Trees in Boolean Cubes, YALEU/DCS/TR-611, 1988.
+//! * BOSTT: D. P. Bertsekas, C. Ozveren, G. D. Stamoulis, P. Tseng, J. N. Tsitsiklis, Optimal Communication Algorithms for
+//!   Hypercubes, Journal of Parallel and Distributed Computing 11, 1991.
 //! * HJE: C.-T. Ho, S. L. Johnsson, A. Edelman, Matrix Multiplication on Hypercubes Using Full Bandwidth and Constant Storage,
 //!   TR-19-91, Harvard University, 1991.
-//! * HJ88: C.-T. Ho, S. L. Johnsson, Spanning Balanced Trees in Boolean Cubes, YALEU/DCS/TR-611, 1988.
 //! * SW: Q. F. Stout, B. Wagar, Intensive Hypercube Communication, Journal of Parallel and Distributed Computing 10, 1990.
 #![deny(missing_docs)]
 
