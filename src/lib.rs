@@ -21,8 +21,8 @@
 //! * [`collective`]: what each collective means. * [`algorithm`]: the algorithms and their registry.
 //! * [`schedule`]: from the transfers of nodes to the operations of ranks, for any number of ranks; checker and cost.
 //! * [`select`]: which algorithm a call gets, and why. * [`executor`]: what carries schedules out.
-//! * [`comm`]: the public API, [`Hypercube`], also without links that are faulty ([`Hypercube::avoid_links`]). * [`histogram`]: values into bins. * [`matrix`]: products and transposes of
-//!   matrices. * [`render`]: pictures.
+//! * [`comm`]: the public API, [`Hypercube`], also without links that are faulty ([`Hypercube::avoid_links`]).
+//! * [`histogram`]: values into bins. * [`matrix`]: products and transposes of matrices. * [`render`]: pictures.
 //!
 //! # Over MPI
 //! ```no_run
