@@ -95,6 +95,11 @@ pub fn dimension_for(size: usize) -> u32 {
     usize::BITS - size.saturating_sub(1).leading_zeros()
 }
 
+/// C(n, k): the nodes at distance k from a node of the n-cube. `k` may not exceed `n`.
+pub(crate) fn binomial(n: u32, k: u32) -> usize {
+    (0..k as usize).fold(1, |value, i| value * (n as usize - i) / (i + 1))
+}
+
 /// The first 1 of the n-bit address cyclically to the right of bit j; `None` for c = 0.
 ///
 /// Bits are tried in the order j-1, ..., 0, n-1, ..., j+1 and then j itself, so that a node with no 1 but bit j answers j.

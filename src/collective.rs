@@ -214,19 +214,7 @@ pub struct Call {
 impl Call {
     /// A call with root 0, not in place, commutative.
     pub fn new(collective: Collective, size: usize, count: usize) -> Call {
-        let mut call = Call {
-            collective,
-            size,
-            root: 0,
-            peer: 0,
-            count,
-            in_place: false,
-            ordered: false,
-            permutation: None,
-            layout: None,
-            matrices: None,
-            avoid: None,
-        };
+        let mut call = Call::bare(collective, size, count);
         if collective.has_peer() {
             call.peer = size - 1;
         }
@@ -238,6 +226,23 @@ impl Call {
             call = call.with_grid(1 << (dimension_for(size) / 2).min(size.trailing_zeros()));
         }
         call
+    }
+
+    /// As [`Call::new`], without a peer and a permutation, for a caller who has them.
+    pub(crate) fn bare(collective: Collective, size: usize, count: usize) -> Call {
+        Call {
+            collective,
+            size,
+            root: 0,
+            peer: 0,
+            count,
+            in_place: false,
+            ordered: false,
+            permutation: None,
+            layout: None,
+            matrices: None,
+            avoid: None,
+        }
     }
 
     /// The same call with blocks of these lengths; `count` becomes the longest.

@@ -111,6 +111,12 @@ impl Parameters {
         let symmetrized = ports == PortModel::AllPorts;
         Parameters { packet: None, ports, symmetrized, order: None, variant: Variant::default() }
     }
+
+    /// g of Stout and Wagar: the groups of a vector of `count` elements whose first packets, of at most B elements each, leave
+    /// over `links` links; one where no packet size is given.
+    fn groups(&self, count: usize, links: u32) -> usize {
+        self.packet.map_or(1, |packet| count.div_ceil((links as usize).saturating_mul(packet).max(1)).max(1))
+    }
 }
 
 /// Writes the route of one node.

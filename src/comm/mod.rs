@@ -10,9 +10,7 @@ pub use request::{Reduce, ReduceScatter, Scatter, Send};
 use crate::address::dimension_for;
 use crate::buffer::{Buffer, BufferMut};
 use crate::collective::{Call, Collective};
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::executor::{Buffers, Compute, Execution, Transport, Workspace};
 use crate::explain::Explanation;
 use crate::operation::Reduction;
@@ -335,8 +333,16 @@ impl Hypercube {
     }
 
     fn prepare(&self, collective: Collective, root: usize) -> Prepared<'_> {
-        let call = Call { avoid: self.avoid.borrow().clone(), ..Call::new(collective, self.size, 0).with_root(root) };
+        let call = Call { avoid: self.avoid.borrow().clone(), ..Call::bare(collective, self.size, 0).with_root(root) };
         Prepared { cube: self, call, options: Options::default() }
+    }
+
+    /// Whether calls are still possible.
+    fn intact(&self) -> Result<()> {
+        if self.broken.get() {
+            return Err(Error::Broken);
+        }
+        Ok(())
     }
 
     /// The plan of a call: built once, then found again.

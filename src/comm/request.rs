@@ -31,11 +31,14 @@ impl Prepared<'_> {
         receive: &mut [u8],
         compute: Option<Compute>,
     ) -> Result<()> {
-        if self.cube.broken.get() {
-            return Err(Error::Broken);
-        }
+        self.cube.intact()?;
         self.call.count = count;
         self.call.check()?;
+        self.start(element, send, receive, compute)
+    }
+
+    /// Plans and executes a call that has been checked.
+    fn start(self, element: usize, send: &[u8], receive: &mut [u8], compute: Option<Compute>) -> Result<()> {
         let plan = self.cube.plan(self.call, element, self.options)?;
         if matches!(compute, Some(Compute::Multiply(_))) {
             receive.fill(0); // products are added to it
@@ -50,7 +53,8 @@ impl Prepared<'_> {
         let rank = self.cube.rank;
         length("send", send.len(), self.call.send_len(rank), "what this rank contributes")?;
         length("receive", receive.len(), self.call.receive_len(rank), "what this rank gets")?;
-        self.go(count, size_of::<T>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
+        self.cube.intact()?;
+        self.start(size_of::<T>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
     }
 
     /// [`Prepared::go`] for a reduction.

@@ -25,7 +25,7 @@
 
 use super::sbnt::{Sbnt, Variant};
 use super::Tree;
-use crate::address::{period, rotate_left, rotate_right};
+use crate::address::{binomial, period, rotate_left, rotate_right};
 
 /// The order of the nodes of the n-cube.
 #[derive(Clone, Copy, Debug)]
@@ -116,7 +116,7 @@ impl NecklaceOrder {
         }
         let around = blocks.iter().filter(|block| block.1 <= ones);
         let above: usize = around.map(|block| block.0 * sequences[at(n - block.0, ones - block.1)]).sum();
-        let up_to_as_many: usize = (1..=ones).map(|weight| binomial(n, weight)).sum();
+        let up_to_as_many: usize = (1..=ones).map(|weight| binomial(n as u32, weight as u32)).sum();
         up_to_as_many - above - period(w, n as u32) as usize
     }
 }
@@ -130,10 +130,6 @@ pub struct Place {
     pub column: u32,
     /// i with t in E_i.
     pub step: usize,
-}
-
-fn binomial(n: usize, k: usize) -> usize {
-    (0..k).fold(1, |product, i| product * (n - i) / (i + 1))
 }
 
 #[cfg(test)]
@@ -206,7 +202,7 @@ mod tests {
                 assert_eq!(order.before(mask(k)), before);
                 let first = rotate_left(mask(k), before as u32 % n, n);
                 assert_eq!(order.number(first), before + 1);
-                before += binomial(n as usize, k as usize);
+                before += binomial(n, k);
             }
             assert_eq!(order.number(mask(n)), mask(n));
         }

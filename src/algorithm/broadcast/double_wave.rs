@@ -17,49 +17,16 @@
 //!
 //! Example, n = 3, root 0, packet 0: step 0: 0 to 1; step 1: 0 to 4, 1 to 3 and 5; step 2: 3 to 2 and 7, 4 to 6.
 
-use super::packet_down;
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
-use crate::collective::{part, Collective};
-use crate::schedule::Problem;
-use crate::topology::wave::DoubleWave;
+use super::pipelined_wave;
+use crate::algorithm::{Algorithm, DEFAULTS};
 
+/// The pipelined wave with a single group, the last one.
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Broadcast,
     name: "double_wave",
     summary: "n start-ups, and no link carries more than 2/n of the vector",
     source: "SW BROADCAST 3B",
-    section: "2",
-    ports: &[PortModel::AllPorts],
+    packets: &[],
     cost: "M t_c + n tau",
-    formula,
-    exact: |shape| shape.count.is_multiple_of(shape.n.max(1) as usize),
-    form: Form::Forward(write),
-    ..DEFAULTS
+    best_packet: DEFAULTS.best_packet,
+    ..pipelined_wave::ALGORITHM
 };
-
-/// Rounds and elements of the broadcast, and of the reduction, which is the same backwards.
-pub fn formula(shape: &Shape) -> Formula {
-    let n = shape.n as usize;
-    if n == 0 || shape.count == 0 {
-        return Formula::default();
-    }
-    let m = shape.count as f64;
-    Formula {
-        rounds: n,
-        elements: m,
-        moved: (shape.nodes() - 1) as f64 * m,
-        load: m * n.min(2) as f64 / n as f64,
-        hops: n,
-        path: m + m * (n - 1) as f64 / n as f64,
-    }
-}
-
-pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
-    let n = problem.n;
-    route.set_rounds(n as usize);
-    for i in 0..n {
-        let tree = DoubleWave::new(n, i);
-        let packet = part(problem.vector(), i as usize, n as usize);
-        packet_down(problem, &tree, node, route, packet, |c| tree.step(c).map_or(0, |step| step as usize));
-    }
-}

@@ -16,7 +16,8 @@
 //!
 //! Example, n = 3, root 0: 0 1 3 2 6 7 5 4; packet 0 enters node 1 in round 0 and node 4 in round 6.
 
-use super::pipeline::{all, down, Pipeline};
+use super::packets;
+use super::pipeline::{down, Pipeline};
 use super::ALL_PACKETS;
 use crate::algorithm::{Algorithm, Form, Parameters, PortModel, Route, DEFAULTS};
 use crate::collective::Collective;
@@ -52,7 +53,7 @@ fn pipeline(n: u32, ports: PortModel) -> Pipeline {
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     let path = HamiltonianPath::new(problem.n, Course::Forward);
     let pipeline = pipeline(problem.n, parameters.ports);
-    route.set_rounds(pipeline.rounds(all(problem, parameters).count()));
+    route.set_rounds(pipeline.rounds(packets(problem, parameters).count()));
     let round = |c: usize, q: usize| path.level(c) as usize - 1 + pipeline.per_packet * q;
-    down(problem, &path, node, route, || all(problem, parameters), round);
+    down(problem, &path, node, route, || packets(problem, parameters), round);
 }

@@ -18,7 +18,8 @@
 //!
 //! Example, n = 3, root 0: 0 1 3 2 6 and 0 4 5 7; packet 0 enters node 6 in round 3, and on one port node 7 as well.
 
-use super::pipeline::{all, down, Pipeline};
+use super::packets;
+use super::pipeline::{down, Pipeline};
 use super::{hamiltonian_path, ALL_PACKETS};
 use crate::algorithm::{Algorithm, Form, Parameters, PortModel, Route};
 use crate::schedule::Problem;
@@ -50,8 +51,8 @@ fn pipeline(n: u32, ports: PortModel) -> Pipeline {
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     let path = HamiltonianPath::new(problem.n, Course::Middle);
     let pipeline = pipeline(problem.n, parameters.ports);
-    route.set_rounds(pipeline.rounds(all(problem, parameters).count()));
+    route.set_rounds(pipeline.rounds(packets(problem, parameters).count()));
     let second = |c: usize| usize::from(pipeline.per_packet == 2 && !path.is_forward(c));
     let round = |c: usize, q: usize| path.level(c) as usize - 1 + second(c) + pipeline.per_packet * q;
-    down(problem, &path, node, route, || all(problem, parameters), round);
+    down(problem, &path, node, route, || packets(problem, parameters), round);
 }

@@ -21,7 +21,8 @@
 //! Example, n = 3, root 0, one port: packet 0 goes 0 1 3 2 6 7 5 4 from round 0 on, packet 1 0 4 5 7 6 2 3 1 from round 1 on.
 
 use super::hamiltonian_path;
-use super::pipeline::{all, down, Pipeline};
+use super::packets;
+use super::pipeline::{down, Pipeline};
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
 use crate::schedule::Problem;
 use crate::topology::{
@@ -78,12 +79,12 @@ pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mu
     let courses: &[Course] = if problem.n > 1 { &[Course::Forward, Course::Backward] } else { &[Course::Forward] };
     let paths = courses.len();
     let parameters = &with_packet(parameters, problem.n, problem.vector().len());
-    route.set_rounds(pipeline(problem.n).rounds(all(problem, parameters).count()));
+    route.set_rounds(pipeline(problem.n).rounds(packets(problem, parameters).count()));
     for (number, &course) in courses.iter().enumerate() {
         let path = HamiltonianPath::new(problem.n, course);
         // On one port the packets leave the root one after the other.
         let turn = |q: usize| if parameters.ports == PortModel::AllPorts { q / paths } else { q };
-        let mine = || all(problem, parameters).skip(number).step_by(paths);
+        let mine = || packets(problem, parameters).skip(number).step_by(paths);
         down(problem, &path, node, route, mine, |c, q| path.level(c) as usize - 1 + turn(q));
     }
 }

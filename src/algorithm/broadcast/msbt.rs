@@ -20,7 +20,7 @@
 //!
 //! Example, n = 3, root 0, labels of tree 0: into 1: 0; into 3: 1; into 5 and 7: 2; into 2, 4 and 6: 3.
 
-use super::{packets, ALL_PACKETS};
+use super::{packets, pipeline::down, ALL_PACKETS};
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
@@ -90,20 +90,19 @@ fn usable(problem: &Problem) -> Vec<Ersbt> {
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
-    let (n, root) = (problem.n as usize, problem.root);
+    let n = problem.n as usize;
     if n == 0 {
         return;
     }
     let trees = usable(problem);
-    let packets_a_tree = packets(problem.vector(), parameters).count().div_ceil(trees.len());
+    let packets_a_tree = packets(problem, parameters).count().div_ceil(trees.len());
     route.set_rounds(match parameters.ports {
         PortModel::AllPorts => packets_a_tree + n + 1,
         PortModel::OnePort => (packets_a_tree + 2) * n,
         PortModel::OneWay => 2 * (packets_a_tree + 2) * n,
     });
-    let c = node ^ root;
     for (index, tree) in trees.iter().enumerate() {
-        let mine = || packets(problem.vector(), parameters).skip(index).step_by(trees.len());
+        let mine = || packets(problem, parameters).skip(index).step_by(trees.len());
         // The round in which packet q of this tree enters node c from its parent.
         let round = |c: usize, q: usize| {
             let cycle = q / trees.len() * n + tree.label(c).map_or(0, |label| label as usize);
@@ -113,15 +112,6 @@ pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mu
                 PortModel::OneWay => 2 * cycle + (tree.parent(c).unwrap_or(0) >> (cycle % n) & 1),
             }
         };
-        if let Some(parent) = tree.parent(c) {
-            for (q, packet) in mine() {
-                route.receive(round(c, q), parent ^ root, [packet]);
-            }
-        }
-        for child in tree.children(c) {
-            for (q, packet) in mine() {
-                route.send(round(child, q), child ^ root, [packet]);
-            }
-        }
+        down(problem, tree, node, route, mine, round);
     }
 }

@@ -1,7 +1,6 @@
 //! The pattern behind broadcasts in which packet after packet goes down a tree, or each of two paths.
 
-use super::packets;
-use crate::algorithm::{Formula, Parameters, Route, Shape};
+use crate::algorithm::{Formula, Route, Shape};
 use crate::schedule::Problem;
 use crate::topology::Tree;
 use std::ops::Range;
@@ -45,11 +44,6 @@ impl Pipeline {
         }
         (self.per_packet as f64 * shape.count as f64 * tau / (self.rest as f64 * t_c)).sqrt()
     }
-}
-
-/// The packets of the vector, with their numbers.
-pub fn all(problem: &Problem, parameters: &Parameters) -> impl Iterator<Item = (usize, Range<usize>)> {
-    packets(problem.vector(), parameters)
 }
 
 /// Writes that `packets` go down the tree: packet q enters node c in the round `round(c, q)`.

@@ -37,18 +37,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "(n + g - 1) (M/(n g) t_c + tau), g = ceil(M/(n B))",
     formula,
-    exact: |shape| {
-        shape.count.is_multiple_of(shape.n.max(1) as usize * groups(shape.n, shape.count, &shape.parameters))
-    },
+    exact: |shape| shape.count.is_multiple_of(shape.n.max(1) as usize * shape.parameters.groups(shape.count, shape.n)),
     best_packet,
     form: Form::Forward(write),
     ..DEFAULTS
 };
-
-/// g: as many groups as make the packets no longer than B, one where no packet size is given.
-fn groups(n: u32, count: usize, parameters: &Parameters) -> usize {
-    parameters.packet.map_or(1, |packet| count.div_ceil(packet.max(1).saturating_mul(n.max(1) as usize))).max(1)
-}
 
 /// Rounds and elements of the broadcast, and of the reduction, which is the same backwards.
 pub fn formula(shape: &Shape) -> Formula {
@@ -56,7 +49,7 @@ pub fn formula(shape: &Shape) -> Formula {
     if n == 0 || shape.count == 0 {
         return Formula::default();
     }
-    let g = groups(shape.n, shape.count, &shape.parameters);
+    let g = shape.parameters.groups(shape.count, shape.n);
     let m = shape.count as f64;
     let packet = m / (n * g) as f64;
     let rounds = n + g - 1;
@@ -85,7 +78,7 @@ pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mu
         return;
     }
     let vector = problem.vector();
-    let g = groups(problem.n, vector.len(), parameters);
+    let g = parameters.groups(vector.len(), problem.n);
     route.set_rounds(n + g - 1);
     for i in 0..n {
         let packet = |group: usize| part(vector.clone(), group * n + i, n * g);

@@ -19,7 +19,7 @@
 //! Example, n = 3, root 0, one packet, one port: round 0: 0 to 1; round 1: 0 to 2, 1 to 3; round 2: 0 to 4, 1 to 5, 2 to 6,
 //! 3 to 7. Backwards it is a reduction that joins across dimension 2 first.
 
-use super::{packets, ALL_PACKETS};
+use super::{packets, pipeline::down, ALL_PACKETS};
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
@@ -71,27 +71,13 @@ pub fn best_packet(shape: &Shape, tau: f64, t_c: f64) -> f64 {
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     let tree = Sbt::new(problem.n);
-    let (n, root) = (problem.n as usize, problem.root);
-    let count = packets(problem.vector(), parameters).count();
+    let n = problem.n as usize;
+    let count = packets(problem, parameters).count();
     let all_ports = parameters.ports == PortModel::AllPorts;
     route.set_rounds(if all_ports { count + n } else { count * n });
-    // The round in which packet q enters node c over port k.
-    let round = |c: usize, k: u32, q: usize| {
-        if all_ports {
-            tree.level(c) as usize - 1 + q
-        } else {
-            k as usize * count + q
-        }
+    let round = |c: usize, q: usize| match tree.parent_port(c) {
+        _ if all_ports => tree.level(c) as usize - 1 + q,
+        port => port.map_or(0, |k| k as usize) * count + q,
     };
-    let c = node ^ root;
-    if let Some(k) = tree.parent_port(c) {
-        for (q, packet) in packets(problem.vector(), parameters) {
-            route.receive(round(c, k, q), node ^ 1 << k, [packet]);
-        }
-    }
-    for m in tree.child_ports(c) {
-        for (q, packet) in packets(problem.vector(), parameters) {
-            route.send(round(c ^ 1 << m, m, q), node ^ 1 << m, [packet]);
-        }
-    }
+    down(problem, &tree, node, route, || packets(problem, parameters), round);
 }

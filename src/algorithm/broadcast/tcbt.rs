@@ -21,7 +21,8 @@
 //! Example, n = 3, root 0, one port, one packet: round 0: 0 to 4; round 1: 0 to 2, 4 to 5; round 2: 2 to 3, 5 to 7; round 3: 2 to
 //! 6, 5 to 1.
 
-use super::pipeline::{all, down, Pipeline};
+use super::packets;
+use super::pipeline::{down, Pipeline};
 use super::ALL_PACKETS;
 use crate::algorithm::{Algorithm, Form, Parameters, PortModel, Route, DEFAULTS};
 use crate::collective::Collective;
@@ -57,7 +58,7 @@ pub fn pipeline(n: u32, ports: PortModel) -> Pipeline {
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     let tree = Tcbt::new(problem.n);
     let pipeline = pipeline(problem.n, parameters.ports);
-    let count = all(problem, parameters).count();
+    let count = packets(problem, parameters).count();
     route.set_rounds(pipeline.rounds(count));
     let round = |c: usize, q: usize| match (pipeline.per_packet, problem.n) {
         (1, _) => tree.level(c) as usize - 1 + q,
@@ -65,5 +66,5 @@ pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mu
         (3, 2) if c == 3 && q + 1 < count => 3 * q + 2,
         (steps, _) => tree.label(c).map_or(0, |label| label as usize) + steps * q,
     };
-    down(problem, &tree, node, route, || all(problem, parameters), round);
+    down(problem, &tree, node, route, || packets(problem, parameters), round);
 }

@@ -13,6 +13,6 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Reduce,
-    form: Form::Backward(broadcast::double_wave::write),
+    form: Form::Backward(broadcast::pipelined_wave::write),
     ..broadcast::double_wave::ALGORITHM
 };

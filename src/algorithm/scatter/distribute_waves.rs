@@ -26,7 +26,7 @@
 //! and 4. Wavelets of wave 0 from 1: a sixth of block 7 to 3 and to 5, then a half of block 3 to 3 and of block 5 to 5.
 
 use super::distribute;
-use crate::address::{rotate_right, Ports};
+use crate::address::{binomial, rotate_right, Ports};
 use crate::algorithm::send::{relay::Spread, spread_unit};
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
@@ -107,11 +107,11 @@ impl Waves {
     /// It is cut where every node on the way can give equal parts, if there is such a place.
     fn portion(&self, wave: usize, l: u32, block: Range<usize>) -> Range<usize> {
         let links = f64::from(self.n);
-        let nearer: f64 = (1..l).map(|l| binomial(self.n, l) / links).sum();
+        let nearer: f64 = (1..l).map(|l| binomial(self.n, l) as f64 / links).sum();
         let cut = |waves: usize| {
             let Some(end) = waves.checked_sub(1) else { return block.start };
             let Some(end) = self.ends.get(end) else { return block.end };
-            let share = (end - nearer) / (binomial(self.n, l) / links);
+            let share = (end - nearer) / (binomial(self.n, l) as f64 / links);
             if share >= 1.0 {
                 return block.end;
             }
@@ -122,10 +122,6 @@ impl Waves {
         let later = self.number() - 1 - wave;
         cut(later)..cut(later + 1)
     }
-}
-
-fn binomial(n: u32, k: u32) -> f64 {
-    (0..k).fold(1.0, |value, i| value * f64::from(n - i) / f64::from(i + 1))
 }
 
 pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
@@ -223,7 +219,8 @@ mod tests {
             let m = spread_unit(n) * 1000;
             let packets: Vec<f64> = (0..waves.number())
                 .map(|wave| {
-                    let length = |l| binomial(n - 1, l - 1) / f64::from(l) * waves.portion(wave, l, 0..m).len() as f64;
+                    let length =
+                        |l| binomial(n - 1, l - 1) as f64 / f64::from(l) * waves.portion(wave, l, 0..m).len() as f64;
                     (1..=n).map(length).sum::<f64>() / m as f64
                 })
                 .collect();

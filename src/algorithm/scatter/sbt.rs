@@ -27,6 +27,7 @@
 //! to 4, 5 from 1 to 5, 6 from 2 to 6, 7 from 3 to 7. Gray-code: the root sends 7 to 1, 6 to 2, 5 to 1, 4 to 4, 3 to 1,
 //! 2 to 2, 1 to 1.
 
+use crate::address::binomial;
 use crate::algorithm::tree_scatter::{all_ports, by_level, by_subtree, level_cost, packets};
 use crate::algorithm::{Algorithm, Form, Formula, Order, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS};
 use crate::collective::{Call, Collective};
@@ -86,10 +87,6 @@ pub fn formula(shape: &Shape) -> Formula {
         hops: n as usize,
         path: ((nodes - 1) * count) as f64,
     }
-}
-
-fn binomial(n: u32, k: u32) -> usize {
-    (0..k as usize).fold(1, |value, i| value * (n as usize - i) / (i + 1))
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

@@ -26,7 +26,7 @@
 //! slice 1 by 2; slice 2 in the group before the last by 4, 5 and 7, in the last one after slice 1 by 2.
 
 use super::relay::{cyclic, grouped, Relay};
-use super::{both_ways, group_count, groups, journeys, packet_for};
+use super::{both_ways, journeys, packet_for};
 use crate::address::{mask, Ports};
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
@@ -42,7 +42,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "(min(d + 2, n) + g - 1) (M t_c/(n g) + tau), d the distance, g = ceil(M/(n B))",
     formula,
-    exact: |shape| shape.count % (groups(shape, shape.n) * shape.n.max(1) as usize) == 0,
+    exact: |shape| shape.count % (shape.parameters.groups(shape.count, shape.n) * shape.n.max(1) as usize) == 0,
     best_packet,
     form: Form::Forward(write),
     ..DEFAULTS
@@ -66,7 +66,7 @@ fn formula(shape: &Shape) -> Formula {
     if distance == 0 || count == 0 {
         return Formula::default();
     }
-    let (d, groups) = (distance as usize, groups(shape, n));
+    let (d, groups) = (distance as usize, shape.parameters.groups(shape.count, n));
     let rounds = stages(n, distance) + groups - 1;
     let packet = count as f64 / (f64::from(n) * groups as f64);
     // What comes back from beyond the receiver takes two more steps; the second wave spares the last group the detour.
@@ -95,7 +95,7 @@ fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Ro
     let n = problem.n;
     for journey in journeys(problem) {
         let mask_n = mask(n);
-        let groups = parameters.packet.map_or(1, |packet| group_count(journey.data.len(), n, packet));
+        let groups = parameters.groups(journey.data.len(), n);
         route.set_rounds(stages(n, journey.mask().count_ones()) + groups - 1);
         let (near, far) = (Ports::from_mask(journey.mask()), Ports::from_mask(mask_n & !journey.mask()));
         for (slice, port) in near.iter().chain(far.iter()).enumerate() {

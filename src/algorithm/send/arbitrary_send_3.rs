@@ -21,7 +21,7 @@
 //! Example, n = 3, 0 to 3, M = 6, g = 1: 0 1 by node 1, 2 3 by node 2; 4 5 to node 4, there 4 by 5, 5 by 6, both from 7 to 3.
 
 use super::relay::{grouped, Relay};
-use super::{both_ways, group_count, groups, journeys, k_sum, packet_for, spread_unit, xoc_send_2};
+use super::{both_ways, journeys, k_sum, packet_for, spread_unit, xoc_send_2};
 use crate::address::{mask, Ports};
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
@@ -42,7 +42,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     exact: |shape| {
         let Shape { n, distance, .. } = *shape;
         let slices = if distance < n { n as usize } else { 1 };
-        (distance <= 4 || distance == n) && shape.count % (slices * groups(shape, n) * spread_unit(distance)) == 0
+        (distance <= 4 || distance == n)
+            && shape.count % (slices * shape.parameters.groups(shape.count, n) * spread_unit(distance)) == 0
     },
     flows: true,
     best_packet,
@@ -73,7 +74,7 @@ fn formula(shape: &Shape) -> Formula {
     if distance == 0 || count == 0 {
         return Formula::default();
     }
-    let (d, groups) = (distance as usize, groups(shape, n));
+    let (d, groups) = (distance as usize, shape.parameters.groups(shape.count, n));
     let beside = if distance < n { 2 } else { 0 };
     let slice = count as f64 / f64::from(n);
     Formula {
@@ -99,7 +100,7 @@ fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Ro
     let n = problem.n;
     for journey in journeys(problem) {
         let d = journey.mask().count_ones();
-        let groups = parameters.packet.map_or(1, |packet| group_count(journey.data.len(), n, packet));
+        let groups = parameters.groups(journey.data.len(), n);
         route.set_rounds(groups + d as usize + 1);
         let slice = |index| part(journey.data.clone(), index, n as usize);
         let mut direct = Relay::new(node);

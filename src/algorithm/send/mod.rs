@@ -50,16 +50,6 @@ fn both_ways(send: Formula) -> Formula {
     Formula { moved: 2.0 * send.moved, ..send }
 }
 
-/// g: the number of groups of a vector, given the links that carry a group's first packets of at most B elements.
-fn groups(shape: &Shape, links: u32) -> usize {
-    shape.parameters.packet.map_or(1, |packet| group_count(shape.count, links, packet))
-}
-
-/// As [`groups`], of `count` elements in packets of `packet`.
-fn group_count(count: usize, links: u32, packet: usize) -> usize {
-    count.div_ceil((links as usize).saturating_mul(packet).max(1)).max(1)
-}
-
 /// The packet size that makes `groups` groups, a number that need not be whole.
 fn packet_for(shape: &Shape, links: u32, groups: f64) -> f64 {
     shape.count as f64 / (f64::from(links.max(1)) * groups.max(1.0))

@@ -24,7 +24,7 @@
 //! 6; 4 sends 4 to 5, 5 to 6; 3 sends 0 2, 5 sends 1 4, 6 sends 3 5 to 7.
 
 use super::relay::{grouped, Relay};
-use super::{both_ways, group_count, groups, journeys, k_sum, packet_for, spread_unit};
+use super::{both_ways, journeys, k_sum, packet_for, spread_unit};
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
@@ -39,7 +39,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "(g + K_(d-1) - 1)/(d g) M t_c + (g + d - 1) tau, d the distance, g = ceil(M/(d B)), K_d = sum of 1/C(d, k)",
     formula,
-    exact: |shape| shape.count % (groups(shape, shape.distance) * spread_unit(shape.distance)) == 0,
+    exact: |shape| {
+        shape.count % (shape.parameters.groups(shape.count, shape.distance) * spread_unit(shape.distance)) == 0
+    },
     flows: true,
     best_packet,
     form: Form::Forward(write),
@@ -59,7 +61,7 @@ fn formula(shape: &Shape) -> Formula {
     if d == 0 || shape.count == 0 {
         return Formula::default();
     }
-    let (groups, links) = (groups(shape, d), f64::from(d));
+    let (groups, links) = (shape.parameters.groups(shape.count, d), f64::from(d));
     let g = groups as f64;
     Formula {
         rounds: groups + d as usize - 1,
@@ -84,7 +86,7 @@ fn best_packet(shape: &Shape, tau: f64, t_c: f64) -> f64 {
 fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     for journey in journeys(problem) {
         let d = journey.mask().count_ones();
-        let groups = parameters.packet.map_or(1, |packet| group_count(journey.data.len(), d, packet));
+        let groups = parameters.groups(journey.data.len(), d);
         route.set_rounds(groups + d as usize - 1);
         let mut relay = Relay::new(node);
         relay.spread(0, journey.from, journey.to);

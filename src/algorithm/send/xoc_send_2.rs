@@ -19,7 +19,7 @@
 //! Example, n = 2, 0 to 1: 0 to 2, 2 to 3, 3 to 1.
 
 use super::relay::{grouped, Relay};
-use super::{both_ways, group_count, groups, journeys, k_sum, packet_for, spread_unit};
+use super::{both_ways, journeys, k_sum, packet_for, spread_unit};
 use crate::address::mask;
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS};
 use crate::collective::{Call, Collective};
@@ -36,7 +36,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     suits,
     cost: "(g d + d + K_(d-1))/(g d) M t_c + (g + d + 1) tau, d the distance, g = ceil(M/B), K_d = sum of 1/C(d, k)",
     formula,
-    exact: |shape| shape.count % (groups(shape, 1) * spread_unit(shape.distance)) == 0,
+    exact: |shape| shape.count % (shape.parameters.groups(shape.count, 1) * spread_unit(shape.distance)) == 0,
     flows: true,
     best_packet,
     form: Form::Forward(write),
@@ -65,7 +65,7 @@ fn formula(shape: &Shape) -> Formula {
     if distance == 0 || shape.count == 0 {
         return Formula::default();
     }
-    let (groups, d) = (groups(shape, 1), f64::from(distance));
+    let (groups, d) = (shape.parameters.groups(shape.count, 1), f64::from(distance));
     let g = groups as f64;
     Formula {
         rounds: groups + distance as usize + 1,
@@ -98,7 +98,7 @@ pub fn relay(node: usize, from: usize, to: usize, port: u32) -> Relay {
 fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     for journey in journeys(problem) {
         let port = (mask(problem.n) & !journey.mask()).trailing_zeros();
-        let groups = parameters.packet.map_or(1, |packet| group_count(journey.data.len(), 1, packet));
+        let groups = parameters.groups(journey.data.len(), 1);
         route.set_rounds(groups + journey.mask().count_ones() as usize + 1);
         relay(node, journey.from, journey.to, port).write(route, grouped(journey.data, groups));
     }
