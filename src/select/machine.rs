@@ -1,0 +1,55 @@
+//! What the choice takes a machine to be.
+
+use crate::algorithm::PortModel;
+
+/// What the choice needs to know of a machine.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Machine {
+    /// Its name in explanations.
+    pub name: String,
+    /// Start-up time of a message, in seconds.
+    pub tau: f64,
+    /// Transfer time in seconds per byte.
+    pub t_c: f64,
+    /// How many ports of a node work at once.
+    pub ports: PortModel,
+    /// Whether every two ranks are linked as well as neighbours on the cube are.
+    pub pairs_linked: bool,
+    /// Where ranks share one memory: how they share the cores.
+    pub shared: Option<SharedMemory>,
+}
+
+/// What decides where ranks share one memory: receivers copy, all at once as far as there are cores.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SharedMemory {
+    /// Cores that the ranks share.
+    pub cores: usize,
+    /// Time in seconds until a rank that waits sees what another has sent, if each has a core of its own.
+    pub hop: f64,
+}
+
+impl Machine {
+    /// Ranks that share one memory and `cores` cores: any two are linked. The times are typical ones.
+    pub fn shared_memory(cores: usize) -> Machine {
+        Machine {
+            name: format!("shared memory, {cores} cores (built in)"),
+            tau: 0.3e-6,
+            t_c: 0.1e-9,
+            ports: PortModel::OnePort,
+            pairs_linked: true,
+            shared: Some(SharedMemory { cores: cores.max(1), hop: 1e-6 }),
+        }
+    }
+
+    /// Hosts on a network that links every two of them, each with one port of about 10 Gbit/s. The times are typical ones.
+    pub fn network() -> Machine {
+        Machine {
+            name: "network (built in)".into(),
+            tau: 30e-6,
+            t_c: 0.9e-9,
+            ports: PortModel::OnePort,
+            pairs_linked: true,
+            shared: None,
+        }
+    }
+}
