@@ -160,7 +160,8 @@ pub(super) fn draw_limit(chart: &mut Chart<'_, '_>, points: Vec<(f64, f64)>) -> 
     chart.draw_series([PathElement::new(points, LIMIT.stroke_width(2))]).map_err(failed)?;
     let (x, y) = chart.backend_coord(&(last_x, last_y));
     let style = at(text(12.0, &LIMIT), HPos::Right);
-    chart.plotting_area().use_screen_coord().draw_text("physical limit", &style, (x - 8, y + 12)).map_err(failed)
+    let screen = chart.plotting_area().use_screen_coord();
+    screen.draw(&Text::new("physical limit", (x - 8, y + 14), style)).map_err(failed)
 }
 
 fn ratios(
