@@ -5,6 +5,7 @@ mod bench;
 mod call;
 mod check;
 mod check_all;
+mod explain;
 mod figures;
 mod plot;
 mod simulate;
@@ -39,6 +40,8 @@ enum Command {
     Check(check::CheckArgs),
     /// Run an algorithm in virtual time and compare with the paper's formula
     Simulate(simulate::SimulateArgs),
+    /// Print which algorithm a call gets, why, and what the others would take
+    Explain(explain::ExplainArgs),
     /// Run all algorithms for real and compare their results (under mpirun, or with --threads)
     Verify(verify::VerifyArgs),
     /// Measure against native MPI collectives (under mpirun)
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
         Command::Table(args) => table::run(args, &mut out).map_err(Failure::Usage),
         Command::Check(args) => check::run(args, &mut out),
         Command::Simulate(args) => simulate::run(args, &mut out),
+        Command::Explain(args) => explain::run(args, &mut out),
         Command::Verify(args) => verify::run(args, &mut out),
         Command::Bench(args) => bench::run(args, &mut out),
         Command::Figures(args) => figures::run(args, &mut out),
