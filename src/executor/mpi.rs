@@ -229,13 +229,27 @@ impl MpiTransport {
             unsafe {
                 let (peer, any) = (message.peer as c_int, ffi::RSMPI_ANY_TAG);
                 accept("MPI_Iprobe", ffi::PMPI_Iprobe(peer, any, self.comm, &mut there, &mut status))?;
-                if there != 0 {
-                    accept("MPI_Cancel", ffi::PMPI_Cancel(&mut self.requests[index]))?;
-                    self.cancelled = true;
-                }
+            }
+            if there != 0 {
+                self.cancel(index)?;
             }
         }
         Ok(())
+    }
+
+    /// Cancels a receive, unless it has been matched. Open MPI 4.1 calls that an error, of the communicator of all processes and
+    /// not of ours.
+    fn cancel(&mut self, index: usize) -> Result<()> {
+        // SAFETY: constant handles of MPI, an error handler that is put back at once, and a live request of ours.
+        unsafe {
+            let world = ffi::RSMPI_COMM_WORLD;
+            let mut handler = ffi::RSMPI_ERRORS_RETURN;
+            accept("MPI_Comm_get_errhandler", ffi::PMPI_Comm_get_errhandler(world, &mut handler))?;
+            accept("MPI_Comm_set_errhandler", ffi::PMPI_Comm_set_errhandler(world, ffi::RSMPI_ERRORS_RETURN))?;
+            self.cancelled |= ffi::PMPI_Cancel(&mut self.requests[index]) == ffi::MPI_SUCCESS as c_int;
+            accept("MPI_Comm_set_errhandler", ffi::PMPI_Comm_set_errhandler(world, handler))?;
+            accept("MPI_Errhandler_free", ffi::PMPI_Errhandler_free(&mut handler))
+        }
     }
 
     /// If a receive was cancelled, takes the message that came in its place out of the way, so that its sender need not wait:

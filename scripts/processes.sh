@@ -1,0 +1,25 @@
+# Sourced by scripts that start processes and must not leave any behind.
+#
+# Whatever is started after `mark_processes` carries a mark in its environment, so that it can be told from all other processes.
+# shellcheck shell=bash
+
+mark_processes() { export HYPERCOLL_RUN=$$-$RANDOM$RANDOM; }
+
+# The numbers of the processes with our mark that live.
+ours() { { grep -lzx "HYPERCOLL_RUN=$HYPERCOLL_RUN" /proc/[0-9]*/environ 2>/dev/null || true; } | cut -d / -f 3; }
+
+# Ends the processes whose numbers a command prints: first asks, then, after two seconds, forces.
+end_all() { # command ...
+    local signal tries pids
+    for signal in TERM KILL; do
+        for tries in 1 2 3 4 5 6 7 8 9 10; do
+            pids=$("$@")
+            [[ -n $pids ]] || return 0
+            if ((tries == 1)); then
+                # shellcheck disable=SC2086 # a list of process numbers
+                kill -s "$signal" $pids 2>/dev/null || true
+            fi
+            sleep 0.2
+        done
+    done
+}
