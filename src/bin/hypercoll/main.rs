@@ -11,6 +11,7 @@ mod plot;
 mod simulate;
 mod table;
 mod tree;
+mod tune;
 mod verify;
 
 use clap::{Parser, Subcommand};
@@ -44,6 +45,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Run all algorithms for real and compare their results (under mpirun, or with --threads)
     Verify(verify::VerifyArgs),
+    /// Measure what the choice of algorithms needs to know of a machine, and write it to a file (under mpirun)
+    Tune(tune::TuneArgs),
     /// Measure against native MPI collectives (under mpirun)
     Bench(bench::BenchArgs),
     /// Draw the papers' figures: their experiments in virtual time beside their formulas
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(args, &mut out),
         Command::Explain(args) => explain::run(args, &mut out),
         Command::Verify(args) => verify::run(args, &mut out),
+        Command::Tune(args) => tune::run(args, &mut out),
         Command::Bench(args) => bench::run(args, &mut out),
         Command::Figures(args) => figures::run(args, &mut out),
         Command::Plot(args) => plot::run(args, &mut out),

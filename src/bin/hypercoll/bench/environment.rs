@@ -137,7 +137,7 @@ pub fn yields() -> bool {
 }
 
 /// Seconds since 1970 as RFC 3339, in UTC.
-fn date(seconds: u64) -> String {
+pub fn date(seconds: u64) -> String {
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     // Days from 0000-03-01, so that leap days come last (Hinnant, "chrono-compatible low-level date algorithms").
     let shifted = days + 719_468;
