@@ -15,9 +15,9 @@ use crate::executor::{Buffers, Compute, Execution, Transport, Workspace};
 use crate::explain::Explanation;
 use crate::operation::Reduction;
 use crate::schedule::{Avoided, Schedule};
-use crate::select::{Choice, Machine, Options, Overrides};
 #[cfg(feature = "mpi")]
 use crate::select::{tuning, Settings, Sources};
+use crate::select::{Choice, Machine, Options, Overrides};
 use request::Prepared;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

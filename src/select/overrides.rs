@@ -44,7 +44,9 @@ impl Overrides {
         Ok(Overrides {
             algorithm: algorithms(&value(ALGORITHM))?,
             packet: asked(PACKET, &value(PACKET), packet, |algorithm, _| !algorithm.packets.is_empty())?,
-            ports: asked(PORTS, &value(PORTS), PortModel::from_str, |algorithm, ports| algorithm.ports.contains(ports))?,
+            ports: asked(PORTS, &value(PORTS), PortModel::from_str, |algorithm, ports| {
+                algorithm.ports.contains(ports)
+            })?,
             symmetrized: asked(SYMMETRIZED, &value(SYMMETRIZED), symmetrized, |algorithm, _| algorithm.symmetrizes)?,
         })
     }

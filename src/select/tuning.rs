@@ -248,7 +248,14 @@ mod tests {
                 hypercoll: env!("CARGO_PKG_VERSION").into(),
                 date: "2026-01-31".into(),
             },
-            parameters: Measured { tau: 123e-6, t_c: 1.6e-7, ports: 3, pairs_linked: false, packet: 8192, eager: 65_000 },
+            parameters: Measured {
+                tau: 123e-6,
+                t_c: 1.6e-7,
+                ports: 3,
+                pairs_linked: false,
+                packet: 8192,
+                eager: 65_000,
+            },
             shared_memory: None,
         }
     }
@@ -311,7 +318,10 @@ mod tests {
             assert_eq!(tuning.differences(&Here { mpi: None, ..same.clone() }), [""; 0]);
             let others = [
                 (Here { host: "login".into(), ..same.clone() }, "host node, not login"),
-                (Here { mpi: Some("Open MPI v4.1.2".into()), ..same.clone() }, "made for Open MPI v4.1.4, not Open MPI v4.1.2"),
+                (
+                    Here { mpi: Some("Open MPI v4.1.2".into()), ..same.clone() },
+                    "made for Open MPI v4.1.4, not Open MPI v4.1.2",
+                ),
                 (Here { shares_memory: !same.shares_memory, ..same.clone() }, "ranks on"),
             ];
             for (other, words) in others {
@@ -346,7 +356,10 @@ mod tests {
             tuning.machine(None).ports
         };
         let (one, all) = (PortModel::OnePort, PortModel::AllPorts);
-        assert_eq!([with(1, 2), with(1, 8), with(2, 8), with(2, 4), with(2, 16), with(3, 16)], [one, one, all, all, one, all]);
+        assert_eq!(
+            [with(1, 2), with(1, 8), with(2, 8), with(2, 4), with(2, 16), with(3, 16)],
+            [one, one, all, all, one, all]
+        );
     }
 
     #[test]
@@ -372,7 +385,10 @@ mod tests {
         assert_eq!(place(&[home]), Some("/home/me/.config/hypercoll/a_b_c-shared.toml".into()));
         assert_eq!(place(&[home, ("XDG_CONFIG_HOME", "/etc/me")]), Some("/etc/me/hypercoll/a_b_c-shared.toml".into()));
         // The specification of these directories has relative ones ignored.
-        assert_eq!(place(&[home, ("XDG_CONFIG_HOME", "me")]), Some("/home/me/.config/hypercoll/a_b_c-shared.toml".into()));
+        assert_eq!(
+            place(&[home, ("XDG_CONFIG_HOME", "me")]),
+            Some("/home/me/.config/hypercoll/a_b_c-shared.toml".into())
+        );
         assert_eq!(place(&[]), None);
     }
 }

@@ -180,7 +180,13 @@ impl Answer {
         writeln!(out, "{collective} of {count} x {} B on {size} ranks{from}", self.element)?;
         let machine = &self.settings.machine;
         writeln!(out, "machine: {}", machine.name)?;
-        write!(out, "         tau {:.3} us, t_c {:.4} ns a byte, {}", machine.tau * 1e6, machine.t_c * 1e9, machine.ports)?;
+        write!(
+            out,
+            "         tau {:.3} us, t_c {:.4} ns a byte, {}",
+            machine.tau * 1e6,
+            machine.t_c * 1e9,
+            machine.ports
+        )?;
         write!(out, ", pairs {}", if machine.pairs_linked { "linked" } else { "linked over cube edges only" })?;
         if let Some(shared) = machine.shared {
             write!(out, ", {} cores, hop {:.3} us", shared.cores, shared.hop * 1e6)?;

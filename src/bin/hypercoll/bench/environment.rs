@@ -17,7 +17,7 @@ const VARIABLES: &[&str] =
 const NOISE: &[&str] = &["OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_"];
 
 /// The hosts of all ranks (all ranks call this together).
-pub fn hosts(side: &Side, name: &str) -> Vec<Host> {
+pub(super) fn hosts(side: &Side, name: &str) -> Vec<Host> {
     let ranks = side.cube.size();
     let available = std::thread::available_parallelism().map_or(1, |n| n.get());
     let Some(native) = side.native else {

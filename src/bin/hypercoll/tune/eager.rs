@@ -1,6 +1,8 @@
 //! The eager boundary: up to which size a message is sent without waiting for its receiver.
 //!
-//! The receiver sleeps before it posts its receive. A send that completes in the meantime has not waited for it.
+//! The receiver makes MPI progress for a while before it posts its receive. A send that completes in the meantime has not
+//! waited for it. (If it slept, some transports would complete nothing: over shared memory Open MPI completes a send when the
+//! receiver has taken it out of the way.)
 
 use super::ranks::Ranks;
 use mpi::traits::*;
@@ -9,8 +11,8 @@ use std::time::{Duration, Instant};
 /// Sizes that are tried, in bytes, from and to.
 const SMALLEST: usize = 1 << 10;
 const LARGEST: usize = 1 << 20;
-/// The receiver's sleep: this, and the time in which a slow network of this many bytes a second takes the message in.
-const SLEEP: f64 = 0.01;
+/// Seconds without a receive: these, and the time in which a slow network of this many bytes a second takes the message in.
+const WAIT: f64 = 0.01;
 const SLOW: f64 = 4e6;
 
 /// Bytes of the largest message found to be sent without waiting, to about a fiftieth; 0 if none is, and at most the largest
@@ -35,7 +37,7 @@ pub fn boundary(ranks: &Ranks) -> usize {
 
 /// Whether a message from rank 0 to rank 1 is sent while rank 1 does not receive.
 fn goes(ranks: &Ranks, bytes: usize) -> bool {
-    let sleep = Duration::from_secs_f64(SLEEP + bytes as f64 / SLOW);
+    let wait = Duration::from_secs_f64(WAIT + bytes as f64 / SLOW);
     let mut buffer = vec![0u8; bytes];
     ranks.sound(ranks.cube.barrier());
     let mut went = false;
@@ -46,8 +48,8 @@ fn goes(ranks: &Ranks, bytes: usize) -> bool {
             while let Some(pending) = request.take() {
                 match pending.test() {
                     Ok(_) => went = true,
-                    // The receiver wakes up a little later.
-                    Err(pending) if start.elapsed() < sleep.mul_f64(0.8) => request = Some(pending),
+                    // The receiver receives a little later.
+                    Err(pending) if start.elapsed() < wait.mul_f64(0.8) => request = Some(pending),
                     Err(pending) => {
                         pending.wait();
                     }
@@ -55,8 +57,11 @@ fn goes(ranks: &Ranks, bytes: usize) -> bool {
             }
         }),
         1 => {
-            std::thread::sleep(sleep);
-            ranks.world.process_at_rank(0).receive_into(&mut buffer[..]);
+            let (sender, start) = (ranks.world.process_at_rank(0), Instant::now());
+            while start.elapsed() < wait {
+                let _ = sender.immediate_probe();
+            }
+            sender.receive_into(&mut buffer[..]);
         }
         _ => {}
     }

@@ -27,11 +27,11 @@ pub struct Packet {
 
 /// A short train takes at least so long, in seconds, and carries so many bytes: more than shapers let pass at once.
 const SHORT: f64 = 0.02;
-const SHORT_BYTES: usize = 256 << 10;
+const SHORT_BYTES: usize = 128 << 10;
 /// A long train is so many times as long.
 const LONGER: usize = 3;
 /// Messages of trains, in bytes.
-const MESSAGES: [usize; 4] = [8 << 10, 32 << 10, 128 << 10, 512 << 10];
+const MESSAGES: [usize; 3] = [16 << 10, 48 << 10, 512 << 10];
 /// So much worse than the best one a packet size may be.
 const AS_GOOD: f64 = 1.03;
 /// Trains to ranks that are no neighbours take less than this if they have links of their own; on a cube they share them, and
@@ -42,10 +42,11 @@ pub fn measure(ranks: &Ranks, eager: usize, seconds: f64, reach: &dyn Fn(f64)) -
     let mut memory = Memory::default();
     let tau = start_up(ranks, 0.1 * seconds);
     reach(0.2);
-    // The message with which a train over one port is fastest. Larger ones than need no receiver at hand may be slow.
+    // The message with which a train over one port is fastest. Large ones are tried where there is time for them.
     let mut best: Option<(usize, usize, Value)> = None;
     for bytes in MESSAGES {
-        if bytes > eager && best.is_some() && bytes > MESSAGES[2] {
+        let affordable = |(_, _, t_c): &(usize, usize, Value)| (20 * bytes) as f64 * t_c.median < 0.2 * seconds;
+        if bytes > eager && !best.as_ref().is_none_or(affordable) {
             continue;
         }
         let count = calibrated(ranks, bytes, &mut memory);
@@ -128,14 +129,14 @@ fn per_byte(ranks: &Ranks, peers: &[usize], bytes: usize, count: usize, seconds:
 
 /// Finds the packet size by broadcasts along the path through all ranks: seconds per byte of a long one less a short one.
 pub fn best_packet(ranks: &Ranks, t_c: f64, seconds: f64) -> Packet {
-    const LEAST_PACKETS: usize = 6;
+    const LEAST_PACKETS: usize = 4;
     let sizes: Vec<usize> = (10..=18).map(|shift| 1usize << shift).collect();
     let share = seconds / sizes.len() as f64;
     let mut tried = Vec::new();
     let mut vector: Vec<u8> = Vec::new();
     for packet in sizes {
         // A few packets must fit in the time.
-        if !tried.is_empty() && ((LONGER + 1) * LEAST_PACKETS * packet) as f64 * t_c * 4.0 > share {
+        if !tried.is_empty() && 3.0 * ((LONGER + 1) * LEAST_PACKETS * packet) as f64 * t_c > share {
             break;
         }
         let bytes = ((SHORT / t_c) as usize).clamp(SHORT_BYTES, 4 << 20).max(LEAST_PACKETS * packet);
@@ -145,12 +146,14 @@ pub fn best_packet(ranks: &Ranks, t_c: f64, seconds: f64) -> Packet {
                 let call = ranks.cube.broadcast(0).algorithm("hamiltonian_path").packet(packet);
                 ranks.sound(call.run(&mut vector[..]));
             });
-            Value::of(&times).median
+            // Whatever disturbs a run makes it longer, and differences feel it the most.
+            Value::of(&times).min
         };
         let short = broadcast(bytes);
         let long = broadcast(LONGER * bytes);
-        tried.push((packet, (long - short).max(0.0) / ((LONGER - 1) * bytes) as f64));
+        tried.push((packet, (long - short) / ((LONGER - 1) * bytes) as f64));
     }
+    tried.retain(|(_, time)| *time > 0.0);
     let least = tried.iter().map(|(_, time)| *time).fold(f64::INFINITY, f64::min);
     let best = tried.iter().find(|(_, time)| *time <= least * AS_GOOD).map_or(1 << 10, |(packet, _)| *packet);
     Packet { best, tried }

@@ -112,14 +112,14 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
     let tuning = Tuning {
         machine: origin,
         parameters,
-        shared_memory: shared_memory.as_ref().map(|hop| hypercoll::select::tuning::Shared {
-            cores: ranks.cores.unwrap_or(1),
-            hop: hop.median,
-        }),
+        shared_memory: shared_memory
+            .as_ref()
+            .map(|hop| hypercoll::select::tuning::Shared { cores: ranks.cores.unwrap_or(1), hop: hop.median }),
     };
     let place = place.ok().flatten();
     if let Some(place) = &place {
-        std::fs::write(place, tuning.text()).map_err(|error| format!("out: cannot write {}: {error}", place.display()))?;
+        std::fs::write(place, tuning.text())
+            .map_err(|error| format!("out: cannot write {}: {error}", place.display()))?;
     }
     let found = report::Found { tuning, links, packet, hop: shared_memory, place };
     if args.json {

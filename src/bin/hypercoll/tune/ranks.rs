@@ -10,8 +10,8 @@ use mpi::Rank;
 use std::time::Instant;
 
 /// Samples of a measurement: at least, and at most.
-const LEAST: usize = 3;
-const MOST: usize = 25;
+const LEAST: usize = 2;
+const MOST: usize = 1000;
 
 /// One rank's means: the library, and MPI itself where more is to be said than a collective can.
 pub struct Ranks {

@@ -103,7 +103,8 @@ impl Found {
             row("ports at once", ports.to_string(), format!("rate of 1, 2, ... over that of one: {}", all.join(", ")))?;
         }
         let linked = if *pairs_linked { "yes" } else { "no" };
-        let time = far.map_or("nothing to measure".into(), |far| format!("{far:.2} times as long as between neighbours"));
+        let time =
+            far.map_or("nothing to measure".into(), |far| format!("{far:.2} times as long as between neighbours"));
         row("every pair linked", linked.into(), time)?;
         let tried: Vec<String> = self.packet.tried.iter().map(|(_, time)| rate(*time)).collect();
         let first = self.packet.tried.first().map_or(0, |(bytes, _)| *bytes);
