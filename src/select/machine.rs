@@ -15,6 +15,10 @@ pub struct Machine {
     pub ports: PortModel,
     /// Whether every two ranks are linked as well as neighbours on the cube are.
     pub pairs_linked: bool,
+    /// Bytes of a packet at which a train of packets that are passed on is fastest; `None` where it has not been measured.
+    pub packet: Option<usize>,
+    /// Packets should stay below so many bytes, as MPI treats larger messages in a slower way; `None` if there is no such bound.
+    pub packet_limit: Option<usize>,
     /// Where ranks share one memory: how they share the cores.
     pub shared: Option<SharedMemory>,
 }
@@ -37,11 +41,14 @@ impl Machine {
             t_c: 0.1e-9,
             ports: PortModel::OnePort,
             pairs_linked: true,
+            packet: None,
+            packet_limit: None,
             shared: Some(SharedMemory { cores: cores.max(1), hop: 1e-6 }),
         }
     }
 
-    /// Hosts on a network that links every two of them, each with one port of about 10 Gbit/s. The times are typical ones.
+    /// Hosts on a network that links every two of them, each with one port of about 10 Gbit/s. The times are typical ones; the
+    /// limit of packets is where Open MPI's messages over TCP begin to wait for their receivers.
     pub fn network() -> Machine {
         Machine {
             name: "network (built in)".into(),
@@ -49,7 +56,14 @@ impl Machine {
             t_c: 0.9e-9,
             ports: PortModel::OnePort,
             pairs_linked: true,
+            packet: None,
+            packet_limit: Some(64 << 10),
             shared: None,
         }
+    }
+
+    /// The built-in machine for ranks that share one memory and so many cores, or for ranks that do not.
+    pub fn built_in(cores: Option<usize>) -> Machine {
+        cores.map_or_else(Machine::network, Machine::shared_memory)
     }
 }

@@ -2,7 +2,7 @@
 
 mod arena;
 mod budget;
-mod environment;
+pub mod environment;
 mod experiment;
 mod jobs;
 mod measure;
@@ -11,11 +11,11 @@ mod native;
 #[cfg(not(feature = "mpi"))]
 #[path = "no_native.rs"]
 mod native;
-mod progress;
+pub mod progress;
 mod report;
 pub mod results;
 pub mod sizes;
-mod statistics;
+pub mod statistics;
 
 use crate::Failure;
 use experiment::Experiment;
