@@ -120,5 +120,7 @@ pub mod topology;
 
 pub use comm::Hypercube;
 pub use error::{Error, Result};
+#[cfg(feature = "mpi")]
+pub use executor::mpi::control_variables;
 pub use executor::threads;
 pub use operation::{Commutative, Reduction, SystemOperation};

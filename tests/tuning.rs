@@ -106,7 +106,7 @@ fn explain_takes_parameters_from_a_file() {
     let folder = folder("explain");
     let file = folder.join("other.toml");
     let text = "[machine]\nhost = 'elsewhere'\ncpu = ''\nmpi = 'an MPI'\nhosts = 8\nranks = 8\nhypercoll = '0.0.0'\ndate = ''\n\
-                [parameters]\ntau = 1e-3\nt_c = 1e-6\nports = 3\npairs_linked = false\npacket = 4096\neager = 5000\n";
+                [parameters]\ntau = 1e-3\nhop = 1e-4\nt_c = 1e-6\nports = 3\npairs_linked = false\npacket = 4096\neager = 5000\n";
     std::fs::write(&file, text).expect("a file");
     let file = file.display().to_string();
     // As it is.
@@ -123,7 +123,7 @@ fn explain_takes_parameters_from_a_file() {
     {
         let line = format!("explain broadcast --count 100000 --machine network --json {line}");
         let value = json(&command(&[], &line, &environment));
-        assert_eq!(value["machine"]["tau_s"], 30e-6, "the built-in one: {value}");
+        assert_eq!(value["machine"]["tau_s"], 10e-6, "the built-in one: {value}");
         for word in [file.as_str(), "elsewhere", "0.0.0"] {
             assert!(value["tuning_refused"].as_str().is_some_and(|why| why.contains(word)), "{word}: {value}");
             assert!(value["choice"]["why"].as_str().is_some_and(|why| why.contains(word)), "{word}: {value}");

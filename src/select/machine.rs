@@ -7,8 +7,11 @@ use crate::algorithm::PortModel;
 pub struct Machine {
     /// Its name in explanations.
     pub name: String,
-    /// Start-up time of a message, in seconds.
+    /// Start-up time of a message, in seconds: what each of several adds that are sent one after the other.
     pub tau: f64,
+    /// Time in seconds until a rank that waits sees what another has sent, beyond the start-up; where ranks share cores, if each had
+    /// one of its own.
+    pub hop: f64,
     /// Transfer time in seconds per byte.
     pub t_c: f64,
     /// How many ports of a node work at once.
@@ -28,8 +31,6 @@ pub struct Machine {
 pub struct SharedMemory {
     /// Cores that the ranks share.
     pub cores: usize,
-    /// Time in seconds until a rank that waits sees what another has sent, if each has a core of its own.
-    pub hop: f64,
 }
 
 impl Machine {
@@ -38,12 +39,13 @@ impl Machine {
         Machine {
             name: format!("shared memory, {cores} cores (built in)"),
             tau: 0.3e-6,
+            hop: 1e-6,
             t_c: 0.1e-9,
             ports: PortModel::OnePort,
             pairs_linked: true,
             packet: None,
             packet_limit: None,
-            shared: Some(SharedMemory { cores: cores.max(1), hop: 1e-6 }),
+            shared: Some(SharedMemory { cores: cores.max(1) }),
         }
     }
 
@@ -52,7 +54,8 @@ impl Machine {
     pub fn network() -> Machine {
         Machine {
             name: "network (built in)".into(),
-            tau: 30e-6,
+            tau: 10e-6,
+            hop: 20e-6,
             t_c: 0.9e-9,
             ports: PortModel::OnePort,
             pairs_linked: true,

@@ -89,17 +89,6 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
     let named = options.algorithm.as_deref().map(|name| registry::find(call.collective, name)).transpose()?;
     let mut candidates = Candidates::default();
     for algorithm in registry::of(call.collective).filter(|a| named.is_none_or(|named| std::ptr::eq(named, *a))) {
-        if named.is_none() && !algorithm.cube_edges && !machine.pairs_linked {
-            let (name, collective) = (algorithm.name, algorithm.collective);
-            let why = format!(
-                "sends between ranks that are not neighbours, which are not linked as well on {}",
-                machine.name
-            );
-            candidates
-                .refused
-                .push((algorithm, Error::Unsuited { argument: "machine", algorithm: name, collective, why }));
-            continue;
-        }
         let (mut serves, mut refusal) = (false, None);
         for parameters in model::parameters(algorithm, call, element, options, machine) {
             // A packet that holds all is none.

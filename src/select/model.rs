@@ -34,7 +34,10 @@ pub(super) fn parameters(
     };
     let mut all = vec![asked];
     if options.packet.is_none() && call.count > 0 {
-        all.extend(packet(algorithm, call, element, &asked, machine).map(|packet| Parameters { packet: Some(packet), ..asked }));
+        all.extend(
+            packet(algorithm, call, element, &asked, machine)
+                .map(|packet| Parameters { packet: Some(packet), ..asked }),
+        );
     }
     all
 }

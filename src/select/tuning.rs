@@ -47,8 +47,11 @@ pub struct Origin {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
-    /// Start-up time of a message, in seconds.
+    /// Start-up time of a message, in seconds: what each of several adds that are sent one after the other.
     pub tau: f64,
+    /// Time in seconds until a rank that waits sees what another has sent, beyond the start-up; where ranks share cores, if each had
+    /// one of its own.
+    pub hop: f64,
     /// Transfer time in seconds per byte.
     pub t_c: f64,
     /// How many ports of a node work at once: from 1 to the dimension of the cube.
@@ -67,8 +70,6 @@ pub struct Measured {
 pub struct Shared {
     /// Cores that the ranks shared.
     pub cores: usize,
-    /// Time in seconds until a rank that waits sees what another has sent, if each has a core of its own.
-    pub hop: f64,
 }
 
 /// Where the ranks at hand are: what a tuning file is held against.
@@ -89,9 +90,8 @@ impl Tuning {
     /// What is wrong with it: no TOML, an unknown or missing key, a value that cannot be.
     pub fn parse(text: &str) -> Result<Tuning, String> {
         let tuning: Tuning = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_string())?;
-        let Measured { tau, t_c, ports, packet, .. } = tuning.parameters;
-        let hop = tuning.shared_memory.as_ref().map_or(0.0, |shared| shared.hop);
-        for (key, time) in [("parameters.tau", tau), ("parameters.t_c", t_c), ("shared_memory.hop", hop)] {
+        let Measured { tau, hop, t_c, ports, packet, .. } = tuning.parameters;
+        for (key, time) in [("parameters.tau", tau), ("parameters.t_c", t_c), ("parameters.hop", hop)] {
             if !time.is_finite() || time < 0.0 {
                 return Err(format!("{key}: {time} is no time"));
             }
@@ -117,7 +117,7 @@ impl Tuning {
     /// The text of the file.
     pub fn text(&self) -> String {
         let Origin { host, cpu, mpi, hosts, ranks, hypercoll, date } = &self.machine;
-        let Measured { tau, t_c, ports, pairs_linked, packet, eager } = &self.parameters;
+        let Measured { tau, hop, t_c, ports, pairs_linked, packet, eager } = &self.parameters;
         let [host, cpu, mpi, hypercoll, date] = [host, cpu, mpi, hypercoll, date].map(|text| quoted(text));
         let mut text = format!(
             "# Written by `hypercoll tune`. HYPERCOLL_TUNING names the file to use.\n\
@@ -125,18 +125,16 @@ impl Tuning {
              hypercoll = {hypercoll}\ndate = {date}\n\n\
              [parameters]\n\
              tau = {tau:e} # start-up of a message, seconds\n\
+             hop = {hop:e} # until a rank that waits sees a message, seconds\n\
              t_c = {t_c:e} # transfer time, seconds per byte\n\
              ports = {ports} # of a node that work at once\n\
              pairs_linked = {pairs_linked} # every two ranks are linked as well as neighbours on the cube\n\
              packet = {packet} # fastest packet that is passed on, bytes\n\
              eager = {eager} # largest message that does not wait for its receiver, bytes\n"
         );
-        if let Some(Shared { cores, hop }) = &self.shared_memory {
+        if let Some(Shared { cores }) = &self.shared_memory {
             // Writing to a string does not fail.
-            let _ = write!(
-                text,
-                "\n[shared_memory]\ncores = {cores}\nhop = {hop:e} # until a rank that waits sees a message, seconds\n"
-            );
+            let _ = write!(text, "\n[shared_memory]\ncores = {cores}\n");
         }
         text
     }
@@ -166,16 +164,17 @@ impl Tuning {
     /// The machine that the choice takes; ranks share `cores` if they share one memory, or, where that is not known, as many as
     /// in the measurement.
     pub fn machine(&self, cores: Option<usize>) -> Machine {
-        let Measured { tau, t_c, ports, pairs_linked, packet, eager } = self.parameters;
+        let Measured { tau, hop, t_c, ports, pairs_linked, packet, eager } = self.parameters;
         let Origin { host, date, ranks, .. } = &self.machine;
         let shared = self.shared_memory.as_ref();
-        let shared = shared.map(|s| SharedMemory { cores: cores.unwrap_or(s.cores).max(1), hop: s.hop });
+        let shared = shared.map(|s| SharedMemory { cores: cores.unwrap_or(s.cores).max(1) });
         let kind = shared.map_or("network".into(), |s| format!("shared memory, {} cores", s.cores));
         // A model has one port or all: of some, the nearer.
         let all = 2 * ports > crate::address::dimension_for(*ranks) && ports > 1;
         Machine {
             name: format!("{kind} (measured on {host}, {date})"),
             tau,
+            hop,
             t_c,
             ports: if all { PortModel::AllPorts } else { PortModel::OnePort },
             pairs_linked,
@@ -251,6 +250,7 @@ mod tests {
             parameters: Measured {
                 tau: 123e-6,
                 t_c: 1.6e-7,
+                hop: 1.5e-5,
                 ports: 3,
                 pairs_linked: false,
                 packet: 8192,
@@ -263,7 +263,7 @@ mod tests {
     fn shared() -> Tuning {
         let mut tuning = network();
         tuning.machine.hosts = 1;
-        tuning.shared_memory = Some(Shared { cores: 2, hop: 1.25e-6 });
+        tuning.shared_memory = Some(Shared { cores: 2 });
         tuning
     }
 
@@ -281,7 +281,8 @@ mod tests {
             assert_eq!(Tuning::parse(&tuning.text()), Ok(tuning.clone()), "{}", tuning.text());
         }
         let mut extreme = network();
-        extreme.parameters = Measured { tau: 0.0, t_c: 1e300, ports: 1, pairs_linked: true, packet: 1, eager: 0 };
+        extreme.parameters =
+            Measured { tau: 0.0, hop: 0.0, t_c: 1e300, ports: 1, pairs_linked: true, packet: 1, eager: 0 };
         assert_eq!(Tuning::parse(&extreme.text()), Ok(extreme));
     }
 
@@ -347,7 +348,7 @@ mod tests {
         assert_eq!((machine.pairs_linked, machine.packet, machine.packet_limit), (false, Some(8192), Some(65_000)));
         assert_eq!(machine.shared, None);
         assert!(machine.name.contains("node") && machine.name.contains("2026-01-31"), "{}", machine.name);
-        assert_eq!(shared().machine(None).shared, Some(SharedMemory { cores: 2, hop: 1.25e-6 }));
+        assert_eq!(shared().machine(None).shared, Some(SharedMemory { cores: 2 }));
         assert_eq!(shared().machine(Some(7)).shared.map(|s| s.cores), Some(7));
         assert_eq!(shared().machine(None).packet_limit, None);
         let with = |ports, ranks| {

@@ -134,7 +134,7 @@ struct Answer {
 
 impl Answer {
     fn json(&self) -> Value {
-        let Machine { name, tau, t_c, ports, pairs_linked, packet, packet_limit, shared } = &self.settings.machine;
+        let Machine { name, tau, hop, t_c, ports, pairs_linked, packet, packet_limit, shared } = &self.settings.machine;
         let Choice { algorithm, parameters, predicted, why } = &self.choice;
         let mut choice = self.row(algorithm, parameters, *predicted);
         choice["why"] = json!(why);
@@ -146,9 +146,9 @@ impl Answer {
             "count": self.call.count,
             "element_bytes": self.element,
             "machine": {
-                "name": name, "tau_s": tau, "t_c_s_per_byte": t_c, "ports": ports.name(), "pairs_linked": pairs_linked,
+                "name": name, "tau_s": tau, "hop_s": hop, "t_c_s_per_byte": t_c, "ports": ports.name(), "pairs_linked": pairs_linked,
                 "packet_bytes": packet, "packet_limit_bytes": packet_limit,
-                "shared_memory": shared.map(|s| json!({ "cores": s.cores, "hop_s": s.hop })),
+                "shared_memory": shared.map(|s| json!({ "cores": s.cores })),
             },
             "tuning_refused": self.settings.refused,
             "choice": choice,
@@ -182,14 +182,15 @@ impl Answer {
         writeln!(out, "machine: {}", machine.name)?;
         write!(
             out,
-            "         tau {:.3} us, t_c {:.4} ns a byte, {}",
+            "         tau {:.3} us, hop {:.3} us, t_c {:.4} ns a byte, {}",
             machine.tau * 1e6,
+            machine.hop * 1e6,
             machine.t_c * 1e9,
             machine.ports
         )?;
         write!(out, ", pairs {}", if machine.pairs_linked { "linked" } else { "linked over cube edges only" })?;
         if let Some(shared) = machine.shared {
-            write!(out, ", {} cores, hop {:.3} us", shared.cores, shared.hop * 1e6)?;
+            write!(out, ", {} cores", shared.cores)?;
         }
         if let Some(limit) = machine.packet_limit {
             write!(out, ", packets below {}", show_bytes(limit))?;

@@ -8,6 +8,7 @@ use super::ranks::{Memory, Ranks, Value};
 /// What was found of links.
 pub struct Links {
     pub tau: Value,
+    pub hop: Value,
     pub t_c: Value,
     pub ports: u32,
     /// Rate of 1, 2, ... ports at once, over that of one.
@@ -40,7 +41,9 @@ const LINKED: f64 = 1.5;
 
 pub fn measure(ranks: &Ranks, eager: usize, seconds: f64, reach: &dyn Fn(f64)) -> Links {
     let mut memory = Memory::default();
-    let tau = start_up(ranks, 0.1 * seconds);
+    let trip = trip(ranks, 0.05 * seconds);
+    let tau = start_up(ranks, 0.05 * seconds, &mut memory);
+    let hop = trip.minus(tau.median);
     reach(0.2);
     // The message with which a train over one port is fastest. Large ones are tried where there is time for them.
     let mut best: Option<(usize, usize, Value)> = None;
@@ -71,7 +74,7 @@ pub fn measure(ranks: &Ranks, eager: usize, seconds: f64, reach: &dyn Fn(f64)) -
         per_byte(ranks, &strangers(ranks), bytes, count, share / 2.0, &mut memory).median / near.median
     });
     let most = speed_ups.iter().fold(1.0f64, |most, s| most.max(*s)).round() as u32;
-    Links { tau, t_c, ports: most.clamp(1, n), speed_ups, pairs_linked: far.is_none_or(|far| far < LINKED), far }
+    Links { tau, hop, t_c, ports: most.clamp(1, n), speed_ups, pairs_linked: far.is_none_or(|far| far < LINKED), far }
 }
 
 /// The neighbours of this rank across the lowest dimensions; of a rank outside the whole cube none.
@@ -87,8 +90,18 @@ fn strangers(ranks: &Ranks) -> Vec<usize> {
     masks.filter(|_| ranks.takes_part()).map(|mask| ranks.rank ^ mask).collect()
 }
 
-/// The time of an exchange of a few bytes with a neighbour, by the library.
-fn start_up(ranks: &Ranks, seconds: f64) -> Value {
+/// What a message of a few bytes adds to a train, while trains go over all ports: processors have the more to do, the more ports
+/// are used, and do it for all ranks that share them.
+fn start_up(ranks: &Ranks, seconds: f64, memory: &mut Memory) -> Value {
+    const BYTES: usize = 8;
+    const MESSAGES: usize = 100;
+    let peers = neighbours(ranks, ranks.dimension);
+    let count = MESSAGES * ranks.dimension as usize;
+    per_byte(ranks, &peers, BYTES, count, seconds, memory).scaled((BYTES * ranks.dimension as usize) as f64)
+}
+
+/// The time of an exchange of a few bytes with a neighbour, by the library: a start-up and a hop.
+fn trip(ranks: &Ranks, seconds: f64) -> Value {
     const EXCHANGES: usize = 20;
     let partner = |rank: usize| Some(rank ^ 1).filter(|other| *other < ranks.size).unwrap_or(rank);
     let permutation: Vec<usize> = (0..ranks.size).map(partner).collect();

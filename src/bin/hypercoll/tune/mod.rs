@@ -88,12 +88,9 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
     // The parts of the time are what the steps need on a slow network.
     let eager = eager::boundary(ranks);
     reach(0.1);
-    let (links, shared_memory) = match ranks.cores {
-        Some(cores) => {
-            let (links, hop) = shared::measure(ranks, cores, 0.5 * args.seconds);
-            (links, Some(hop))
-        }
-        None => (links::measure(ranks, eager, 0.6 * args.seconds, &reach), None),
+    let links = match ranks.cores {
+        Some(cores) => shared::measure(ranks, cores, 0.5 * args.seconds),
+        None => links::measure(ranks, eager, 0.6 * args.seconds, &reach),
     };
     reach(0.7);
     let packet = links::best_packet(ranks, links.t_c.median, 0.3 * args.seconds);
@@ -103,6 +100,7 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
     }
     let parameters = Measured {
         tau: links.tau.median,
+        hop: links.hop.median,
         t_c: links.t_c.median,
         ports: links.ports,
         pairs_linked: links.pairs_linked,
@@ -112,16 +110,14 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
     let tuning = Tuning {
         machine: origin,
         parameters,
-        shared_memory: shared_memory
-            .as_ref()
-            .map(|hop| hypercoll::select::tuning::Shared { cores: ranks.cores.unwrap_or(1), hop: hop.median }),
+        shared_memory: ranks.cores.map(|cores| hypercoll::select::tuning::Shared { cores }),
     };
     let place = place.ok().flatten();
     if let Some(place) = &place {
         std::fs::write(place, tuning.text())
             .map_err(|error| format!("out: cannot write {}: {error}", place.display()))?;
     }
-    let found = report::Found { tuning, links, packet, hop: shared_memory, place };
+    let found = report::Found { tuning, links, packet, place };
     if args.json {
         writeln!(out, "{}", found.json())?;
         return Ok(());

@@ -63,7 +63,6 @@ pub struct Found {
     pub tuning: Tuning,
     pub links: Links,
     pub packet: Packet,
-    pub hop: Option<Value>,
     pub place: Option<PathBuf>,
 }
 
@@ -80,13 +79,13 @@ impl Found {
             "packets": self.packet.tried.iter().map(|(bytes, time)| {
                 json!({ "bytes": bytes, "s_per_byte": time })
             }).collect::<Vec<_>>(),
-            "hop_s": self.hop.as_ref().map(spread),
+            "hop_s": spread(&self.links.hop),
         })
     }
 
     pub fn print(&self, out: &mut dyn Write) -> Result<(), Failure> {
         let Origin { host, cpu, mpi, hosts, ranks, .. } = &self.tuning.machine;
-        let Links { tau, t_c, ports, speed_ups, pairs_linked, far } = &self.links;
+        let Links { tau, hop, t_c, ports, speed_ups, pairs_linked, far } = &self.links;
         let on = if *hosts == 1 { "one host".into() } else { format!("{hosts} hosts") };
         writeln!(out, "{ranks} ranks on {on} ({host}, {cpu}), {mpi}")?;
         let mut row = |name: &str, value: String, sure: String| writeln!(out, "{name:<22} {value:>16}   {sure}");
@@ -95,8 +94,8 @@ impl Found {
         let rate = |t_c: f64| format!("{:.1}", 1e-6 / t_c);
         let rates = format!("{} to {} MB/s, median {}", rate(t_c.max), rate(t_c.min), rate(t_c.median));
         row("transfer time t_c", format!("{:.4} ns/B", t_c.median * 1e9), rates)?;
-        if let Some(hop) = &self.hop {
-            row("hop", format!("{:.3} us", hop.median * 1e6), times(hop))?;
+        row("hop", format!("{:.3} us", hop.median * 1e6), times(hop))?;
+        if self.tuning.shared_memory.is_some() {
             row("ports at once", "1".into(), "a rank copies one message at a time".into())?;
         } else {
             let all: Vec<String> = speed_ups.iter().map(|speed_up| format!("{speed_up:.2}")).collect();

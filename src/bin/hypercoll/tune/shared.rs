@@ -11,8 +11,8 @@ const MESSAGES: usize = 200;
 /// Bytes of a copy: more than fits the nearest caches, less than the farthest.
 const COPY: usize = 256 << 10;
 
-/// The start-up, the copy, and the hop.
-pub fn measure(ranks: &Ranks, cores: usize, seconds: f64) -> (Links, Value) {
+/// The start-up, the hop and the copy.
+pub fn measure(ranks: &Ranks, cores: usize, seconds: f64) -> Links {
     // Two ranks on one core take turns.
     let turn = if cores < 2 { 2.0 } else { 1.0 };
     let tau = pair(ranks, seconds / 3.0, |message| ranks_of(message, false));
@@ -22,7 +22,7 @@ pub fn measure(ranks: &Ranks, cores: usize, seconds: f64) -> (Links, Value) {
     let hop = trip.scaled(1.0 / turn).minus(tau.median);
     let t_c = copies(ranks, cores, seconds / 3.0);
     // A rank copies one message at a time, from any other alike.
-    (Links { tau, t_c, ports: 1, speed_ups: vec![1.0], pairs_linked: true, far: None }, hop)
+    Links { tau, hop, t_c, ports: 1, speed_ups: vec![1.0], pairs_linked: true, far: None }
 }
 
 /// Sender and receiver of a message: always the same, or to and fro.

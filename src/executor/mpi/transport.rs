@@ -1,18 +1,16 @@
 //! The MPI executor's transport: nonblocking point-to-point calls on a duplicate of the user's communicator.
 //!
-//! This is the one module over `mpi::ffi`, and the only one with `unsafe` code. All calls use the `PMPI_` names, so that
-//! the library can live inside an interposer that exports the `MPI_` ones.
-//!
 //! A message of one range is sent from and received into the user's buffer; one of several ranges is packed. Messages of
 //! more bytes than MPI can count are split.
 
-use super::{affinity, Buffers, Completion, Transport, Wait};
+use super::accept;
 use crate::error::{Error, Result};
+use crate::executor::{affinity, Buffers, Completion, Transport, Wait};
 use crate::operation::SystemOperation;
 use crate::schedule::BufferRange;
 use mpi::ffi;
 use mpi::traits::{AsRaw, Communicator};
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::time::{Duration, Instant};
 
 /// Bytes of one MPI message at most: MPI counts in `int`.
@@ -70,23 +68,6 @@ struct Message {
     received: usize,
     /// Bytes in all.
     bytes: usize,
-}
-
-/// Turns a return code of MPI into a `Result`.
-fn accept(call: &'static str, code: c_int) -> Result<()> {
-    if code == ffi::MPI_SUCCESS as c_int {
-        return Ok(());
-    }
-    let mut text = vec![0u8; ffi::MPI_MAX_ERROR_STRING as usize + 1];
-    let mut len: c_int = 0;
-    // SAFETY: `text` holds the MPI_MAX_ERROR_STRING bytes that MPI may write, `len` is a valid out parameter.
-    let known = unsafe { ffi::PMPI_Error_string(code, text.as_mut_ptr().cast::<c_char>(), &mut len) };
-    let message = if known == ffi::MPI_SUCCESS as c_int {
-        String::from_utf8_lossy(&text[..(len.max(0) as usize).min(text.len())]).into_owned()
-    } else {
-        format!("error code {code}")
-    };
-    Err(Error::Mpi { call, message })
 }
 
 /// The number of cores that all ranks share, as all of them see it, or `None` if they do not share one memory. Ranks may be
