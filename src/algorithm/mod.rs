@@ -93,7 +93,8 @@ impl FromStr for Order {
 /// The parameters of an algorithm, all decided.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Parameters {
-    /// Largest packet in elements; `None`: everything that travels together in one packet.
+    /// Largest packet in elements; `None`: everything that travels together in one packet. Where an algorithm makes no rounds of
+    /// packets itself, its messages are cut into packets.
     pub packet: Option<usize>,
     /// The port model for which the schedule is made.
     pub ports: PortModel,
@@ -240,7 +241,8 @@ pub struct Algorithm {
     pub cube_edges: bool,
     /// Combines in rank order if the hosting is ordered, and so serves operations that do not commute.
     pub ordered: bool,
-    /// Takes a packet size under these port models.
+    /// Makes rounds of packets itself under these port models. Elsewhere the messages of a round are cut into packets, which
+    /// follow one another within it.
     pub packets: &'static [PortModel],
     /// Has a symmetrised form, in which all dimensions are used at once, and a plain one.
     pub symmetrizes: bool,
@@ -307,12 +309,8 @@ impl Algorithm {
         if !self.ports.contains(&parameters.ports) {
             return unsuited("ports", format!("makes no schedule for {} nodes", parameters.ports));
         }
-        match parameters.packet {
-            Some(0) => return Err(Error::Packet),
-            Some(_) if !self.packets.contains(&parameters.ports) => {
-                return unsuited("packet", format!("takes no packet size with {}", parameters.ports))
-            }
-            _ => {}
+        if parameters.packet == Some(0) {
+            return Err(Error::Packet);
         }
         if parameters.symmetrized && parameters.ports != PortModel::AllPorts {
             return unsuited(
@@ -373,7 +371,22 @@ impl Algorithm {
 
     /// The schedule of `rank`: costs time in proportion to the rank's own operations.
     pub fn schedule(&self, call: &Call, parameters: &Parameters, rank: usize) -> Schedule {
-        place(call, rank, &self.messages(call, parameters, rank))
+        let messages = self.messages(call, parameters, rank);
+        match parameters.packet.filter(|_| self.cuts(parameters.ports)) {
+            Some(packet) => place(call, rank, &messages.cut(packet)),
+            None => place(call, rank, &messages),
+        }
+    }
+
+    /// What the formula depends on; cutting messages into packets changes none of it.
+    pub fn shape(&self, call: &Call, parameters: &Parameters) -> Shape {
+        let packet = parameters.packet.filter(|_| !self.cuts(parameters.ports));
+        Shape::new(call, &Parameters { packet, ..*parameters })
+    }
+
+    /// Whether a packet size cuts the messages of a round, rather than making rounds of packets.
+    pub fn cuts(&self, ports: PortModel) -> bool {
+        !self.packets.contains(&ports)
     }
 }
 

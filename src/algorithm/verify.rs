@@ -1,6 +1,6 @@
 //! Checks an algorithm as a whole: the schedules of all ranks, the port model and the paper's formula.
 
-use super::{Algorithm, Parameters, Shape};
+use super::{Algorithm, Parameters};
 use crate::collective::{Call, Collective, Layout, MatrixProduct};
 use crate::executor::simulator::{simulate, Machine};
 use crate::schedule::{check, legal, Report, Schedule, Violation};
@@ -73,11 +73,11 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
         return report;
     }
     // Two ranks' messages meet on a link only as the port model allows; a direct algorithm counts ports, not links.
-    report.violations.extend(legal(&schedules, parameters.ports));
+    report.violations.extend(legal(&schedules, parameters.ports, algorithm.cuts(parameters.ports)));
     if call.layout.is_some() || call.avoid.is_some() {
         return report;
     }
-    let shape = Shape::new(call, parameters);
+    let shape = algorithm.shape(call, parameters);
     let formula = (algorithm.formula)(&shape);
     let mut compare = |what, found: f64, expected: f64| {
         if (found - expected).abs() > 1e-6 * expected.abs() {

@@ -18,6 +18,8 @@ pub struct Builder {
     channels: HashMap<(usize, bool), u32>,
     /// Receives of empty messages so far.
     signals: Vec<u32>,
+    /// Where the operations begin that must be able to start together; other beginnings than those of rounds.
+    steps: Vec<usize>,
 }
 
 impl Builder {
@@ -49,6 +51,11 @@ impl Builder {
     /// Appends a product: `a`, with `inner` columns, times `b`, with as many rows, is added to `c`.
     pub fn multiply(&mut self, round: usize, inner: usize, a: BufferRange, b: BufferRange, c: BufferRange) {
         self.push(round, Kind::Multiply { inner }, &[a, b, c]);
+    }
+
+    /// What follows need not be under way for what came before to go on, even within a round.
+    pub fn step(&mut self) {
+        self.steps.push(self.operations.len());
     }
 
     fn push(&mut self, round: usize, kind: Kind, ranges: &[BufferRange]) {
@@ -129,8 +136,8 @@ impl Builder {
         self.finish(rank, size, scratch)
     }
 
-    /// The finished schedule of `rank`. The window admits all operations of any one round, so that a round never waits
-    /// for a later one.
+    /// The finished schedule of `rank`. The window admits all operations of any one round, or of any one step of it, so that
+    /// none waits for a later one.
     pub fn finish(mut self, rank: usize, size: usize, scratch: usize) -> Schedule {
         let mut counts = vec![0u32; self.operations.len() + 1];
         for &need in &self.dependencies {
@@ -149,13 +156,20 @@ impl Builder {
                 fill[need as usize] += 1;
             }
         }
-        let longest_round =
-            self.operations.chunk_by(|a, b| a.round == b.round).map(|round| round.len()).max().unwrap_or(0);
+        let new_round = |&at: &usize| at > 0 && self.operations[at].round != self.operations[at - 1].round;
+        self.steps.extend((0..self.operations.len()).filter(new_round));
+        self.steps.push(self.operations.len());
+        self.steps.sort_unstable();
+        let (mut longest, mut begin) = (0, 0);
+        for step in self.steps {
+            longest = longest.max(step - begin);
+            begin = step;
+        }
         Schedule {
             rank,
             size,
             scratch,
-            window: LEAST_WINDOW.max(longest_round),
+            window: LEAST_WINDOW.max(longest),
             operations: self.operations,
             ranges: self.ranges,
             dependencies: self.dependencies,

@@ -98,11 +98,12 @@ impl Cost {
     }
 }
 
-/// Whether no rank does more in any round than its ports allow.
-pub fn legal(schedules: &[Schedule], ports: PortModel) -> Vec<Violation> {
+/// Whether no rank does more in any round than its ports allow. Where messages are `cut` into packets, those of a round between two
+/// ranks count as one message.
+pub fn legal(schedules: &[Schedule], ports: PortModel, cut: bool) -> Vec<Violation> {
     let mut violations = Vec::new();
     for schedule in schedules {
-        let mut seen: HashMap<(usize, bool, Option<usize>), usize> = HashMap::new();
+        let mut seen: HashMap<(usize, bool, Option<usize>), Vec<(bool, usize)>> = HashMap::new();
         for operation in schedule.operations() {
             let (sends, peer) = match operation.kind {
                 Kind::Send { peer } => (true, peer),
@@ -114,9 +115,12 @@ pub fn legal(schedules: &[Schedule], ports: PortModel) -> Vec<Violation> {
                 PortModel::OnePort => (operation.round, sends, None),
                 PortModel::AllPorts => (operation.round, sends, Some(peer)),
             };
-            let count = seen.entry(slot).or_default();
-            *count += 1;
-            if *count == 2 {
+            let messages = seen.entry(slot).or_default();
+            if cut && messages.contains(&(sends, peer)) {
+                continue;
+            }
+            messages.push((sends, peer));
+            if messages.len() == 2 {
                 violations.push(Violation::Ports { rank: schedule.rank, round: operation.round, ports });
             }
         }

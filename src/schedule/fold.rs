@@ -30,6 +30,8 @@ pub struct Message {
     pub partner: usize,
     /// Passes through this rank, which neither keeps nor combines it; both its messages carry the same number.
     pub through: Option<usize>,
+    /// Which packet of the round's messages it is; 0 unless messages were cut.
+    pub part: usize,
     pub(super) pieces: Range<usize>,
 }
 
@@ -89,6 +91,45 @@ impl Messages {
     /// The products that the rank computes, by round.
     pub fn multiplications(&self) -> &[Multiplication] {
         &self.multiplications
+    }
+
+    /// The same messages, but none of more than `packet` elements: longer ones become several, which follow one another. Both
+    /// ends cut alike. The first packets of all messages of a round come first, then the second ones, and so on, so that
+    /// every packet travels on as soon as it is there, whatever is still to come behind it.
+    pub fn cut(self, packet: usize) -> Messages {
+        let packets = |m: &Message| self.pieces(m).iter().map(Range::len).sum::<usize>().div_ceil(packet).max(1);
+        let most = self.list.iter().map(packets).max().unwrap_or(0);
+        if most <= 1 {
+            return self;
+        }
+        let empty = Messages { pieces: Vec::new(), list: Vec::new(), ..self.clone() };
+        let mut cut = Messages { flows: true, ..empty };
+        for message in &self.list {
+            let (mut part, mut room) = (0, packet);
+            let mut pieces = Vec::new();
+            let mut close = |part: &mut usize, pieces: &mut Vec<Range<usize>>| {
+                let through = message.through.map(|id| id * most + *part);
+                cut.push(Message { part: *part, through, ..message.clone() }, pieces);
+                pieces.clear();
+                *part += 1;
+            };
+            for piece in self.pieces(message) {
+                let mut at = piece.start;
+                while at < piece.end {
+                    if room == 0 {
+                        close(&mut part, &mut pieces);
+                        room = packet;
+                    }
+                    let end = piece.end.min(at + room);
+                    pieces.push(at..end);
+                    room -= end - at;
+                    at = end;
+                }
+            }
+            close(&mut part, &mut pieces);
+        }
+        cut.list.sort_by_key(|message| (message.round, message.part));
+        cut
     }
 
     /// The messages of the opposite collective: in the opposite order and direction, what was copied now `combines`
@@ -168,6 +209,7 @@ pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut
                 combines: false,
                 partner: peer,
                 through: None,
+                part: 0,
                 pieces: start..start,
             });
         }

@@ -38,7 +38,12 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
         // What comes before the round's messages takes what is held before them, but is done when they are under way.
         let products: Vec<_> = std::iter::from_fn(|| multiplications.next_if(|m| m.round <= at)).collect();
         let products: Vec<_> = products.into_iter().map(|product| (product, placer.operands(product))).collect();
+        let mut part = 0;
         for message in round {
+            if message.part != part {
+                placer.builder.step();
+                part = message.part;
+            }
             let last_use = last_uses.as_mut().and_then(Iterator::next);
             match (message.through, message.sends, message.combines) {
                 (Some(id), ..) => placer.pass(id, message, messages),

@@ -133,6 +133,23 @@ impl MpiTransport {
         Ok((transport, cores))
     }
 
+    /// Rank 0's text on all ranks (which call this together), by the native broadcast.
+    pub fn from_rank_0(&self, text: String) -> Result<String> {
+        let mut bytes = text.into_bytes();
+        let mut len = bytes.len().min(LARGEST_MESSAGE) as u64;
+        // SAFETY: `len` is one element of that type, and a live communicator.
+        let told = unsafe { ffi::PMPI_Bcast((&raw mut len).cast::<c_void>(), 1, ffi::RSMPI_UINT64_T, 0, self.comm) };
+        accept("MPI_Bcast", told)?;
+        bytes.resize(len as usize, 0);
+        // SAFETY: `bytes` holds `len` bytes on all ranks.
+        let told = unsafe {
+            let at = bytes.as_mut_ptr().cast::<c_void>();
+            ffi::PMPI_Bcast(at, len as c_int, ffi::RSMPI_UINT8_T, 0, self.comm)
+        };
+        accept("MPI_Bcast", told)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     /// A place for a new message.
     fn open(&mut self, operation: u32, peer: usize, receives: bool, bytes: usize) -> usize {
         let at = self.unused.pop().unwrap_or_else(|| {

@@ -18,7 +18,7 @@ const VARIABLES: &[&str] =
 const NOISE: &[&str] = &["OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_"];
 
 /// The hosts of all ranks (all ranks call this together).
-pub fn hosts(side: &Side, name: &str) -> Vec<Host> {
+pub(super) fn hosts(side: &Side, name: &str) -> Vec<Host> {
     let ranks = side.cube.size();
     let available = std::thread::available_parallelism().map_or(1, |n| n.get());
     let Some(native) = side.native else {
@@ -152,7 +152,7 @@ pub fn yields() -> bool {
 }
 
 /// Seconds since 1970 as RFC 3339, in UTC.
-fn date(seconds: u64) -> String {
+pub fn date(seconds: u64) -> String {
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     // Days from 0000-03-01, so that leap days come last (Hinnant, "chrono-compatible low-level date algorithms").
     let shifted = days + 719_468;

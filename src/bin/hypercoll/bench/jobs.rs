@@ -85,7 +85,7 @@ fn forms(algorithm: &Algorithm, call: &Call, machine: &Machine, packet: Option<u
     for (ports, suffix) in [(PortModel::OnePort, ""), (PortModel::AllPorts, " all-ports")] {
         let symmetrized = algorithm.symmetrizes && ports == PortModel::AllPorts;
         let mut parameters = Parameters { symmetrized, ..Parameters::new(ports) };
-        let packets = algorithm.packets.contains(&ports);
+        let packets = algorithm.packets.contains(&ports) || packet.is_some();
         if packets {
             // Left open, the library would choose the packet size: whole messages are asked for by one that holds all.
             parameters.packet = Some(call.space().len().max(1));

@@ -3,7 +3,7 @@
 mod arena;
 mod budget;
 mod candidates;
-mod environment;
+pub mod environment;
 mod experiment;
 mod jobs;
 mod limit;
@@ -13,12 +13,12 @@ mod native;
 #[cfg(not(feature = "mpi"))]
 #[path = "no_native.rs"]
 mod native;
-mod progress;
+pub mod progress;
 mod report;
 pub mod results;
 mod screening;
 pub mod sizes;
-mod statistics;
+pub mod statistics;
 
 use crate::Failure;
 use experiment::Experiment;
