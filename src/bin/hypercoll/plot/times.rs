@@ -156,12 +156,13 @@ pub(super) fn times(area: &Area<'_>, lines: &[Line<'_>], sizes: &[f64], size_nam
 
 /// The line that nothing can cross, and its name.
 pub(super) fn draw_limit(chart: &mut Chart<'_, '_>, points: Vec<(f64, f64)>) -> Outcome<()> {
-    let Some((last_x, last_y)) = points.last().copied() else { return Ok(()) };
+    let Some(first) = points.first().copied() else { return Ok(()) };
     chart.draw_series([PathElement::new(points, LIMIT.stroke_width(2))]).map_err(failed)?;
-    let (x, y) = chart.backend_coord(&(last_x, last_y));
-    let style = at(text(12.0, &LIMIT), HPos::Right);
+    // The line rises to the right: beneath its beginning there is room.
+    let (x, y) = chart.backend_coord(&first);
+    let style = at(text(12.0, &LIMIT), HPos::Left);
     let screen = chart.plotting_area().use_screen_coord();
-    screen.draw(&Text::new("physical limit", (x - 8, y + 14), style)).map_err(failed)
+    screen.draw(&Text::new("physical limit", (x + 12, y + 12), style)).map_err(failed)
 }
 
 fn ratios(
