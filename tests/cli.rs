@@ -682,7 +682,7 @@ fn explain_says_why() {
     refused("explain broadcast", &["--count"]);
     refused("explain broadcast --count 1 --algorithm nonsense", &["nonsense", "msbt"]);
     refused("explain broadcast --count 1 --packet 0", &["packet"]);
-    refused("explain broadcast --count 1 --algorithm direct --packet 1", &["packet", "direct"]);
+    refused("explain broadcast --count 1 --algorithm direct --symmetrized true", &["symmetrized", "direct"]);
     refused("explain broadcast --count 1 --size 4 --root 4", &["root"]);
     refused("explain broadcast --count 1 --machine /nonexistent", &["/nonexistent", "shared-memory"]);
 }
