@@ -138,6 +138,22 @@ pub enum Error {
         /// The ranks whose messages are missing.
         waiting_for: Vec<usize>,
     },
+    /// A variable of the environment asks for what does not exist, or for what this call cannot do.
+    #[error("{variable}: {why}")]
+    Environment {
+        /// The variable, or several with commas between.
+        variable: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A tuning file that the user named cannot be read, or makes no sense.
+    #[error("tuning file {file}: {why}")]
+    Tuning {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The MPI library reported an error.
     #[error("{call}: {message}")]
     Mpi {

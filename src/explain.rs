@@ -3,9 +3,13 @@
 use crate::algorithm::{Parameters, PortModel};
 use crate::collective::{Collective, MatrixProduct};
 use crate::comm::Plan;
+use crate::select::{candidates, Candidate, Machine, Options};
 use crate::topology::sbnt::Variant;
 use std::collections::BTreeSet;
 use std::fmt;
+
+/// How many other algorithms an explanation names.
+const ALTERNATIVES: usize = 3;
 
 /// What one rank did in one collective.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,12 +46,39 @@ pub struct Explanation {
     pub bytes: usize,
     /// Predicted time of the collective in seconds.
     pub predicted: f64,
+    /// The next best algorithms by predicted time, each in its best form, if all had been left to the library.
+    pub alternatives: Vec<Alternative>,
     /// Measured time on this rank in seconds, if it has run.
     pub measured: Option<f64>,
 }
 
+/// An algorithm that could have served instead.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Alternative {
+    /// Its name.
+    pub algorithm: &'static str,
+    /// Its parameters; the packet in elements.
+    pub parameters: Parameters,
+    /// Predicted time of the collective in seconds.
+    pub predicted: f64,
+}
+
+/// The best forms of the algorithms that could have served a plan's call instead.
+fn alternatives(plan: &Plan, machine: &Machine) -> Vec<Alternative> {
+    let serving = candidates(&plan.call, plan.element, &Options::default(), machine).map(|found| found.serving);
+    let mut alternatives: Vec<Alternative> = Vec::new();
+    for Candidate { algorithm, parameters, predicted } in serving.unwrap_or_default() {
+        let known = |name| name == algorithm.name;
+        if !known(plan.choice.algorithm.name) && !alternatives.iter().any(|other| known(other.algorithm)) {
+            alternatives.push(Alternative { algorithm: algorithm.name, parameters, predicted });
+        }
+    }
+    alternatives.truncate(ALTERNATIVES);
+    alternatives
+}
+
 impl Explanation {
-    pub(crate) fn of(plan: &Plan, measured: Option<f64>) -> Explanation {
+    pub(crate) fn of(plan: &Plan, measured: Option<f64>, machine: &Machine) -> Explanation {
         let schedule = &plan.schedule;
         let rounds: BTreeSet<usize> = schedule.operations().iter().map(|o| o.round).collect();
         Explanation {
@@ -67,6 +98,7 @@ impl Explanation {
             messages: schedule.messages_sent(),
             bytes: schedule.elements_sent() * plan.element,
             predicted: plan.choice.predicted,
+            alternatives: alternatives(plan, machine),
             measured,
         }
     }
@@ -115,6 +147,11 @@ impl fmt::Display for Explanation {
         write!(f, "; predicted {:.1} us", self.predicted * 1e6)?;
         if let Some(measured) = self.measured {
             write!(f, ", measured {:.1} us", measured * 1e6)?;
+        }
+        for (at, other) in self.alternatives.iter().enumerate() {
+            let ports = other.parameters.ports;
+            let before = if at == 0 { "; others: " } else { ", " };
+            write!(f, "{before}{} {ports} {:.1} us", other.algorithm, other.predicted * 1e6)?;
         }
         Ok(())
     }

@@ -60,6 +60,25 @@
 //! assert!(results[0].2.contains("msbt (HJ86 MSBT)"));
 //! ```
 //!
+//! # Environment
+//! Variables that users set, for programs that they cannot change. Rank 0's values count on all ranks, except for the last two,
+//! which each rank reads for itself; threads ([`threads::run`]) read the first four.
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `HYPERCOLL_ALGORITHM` | algorithms of calls that name none: `broadcast=msbt,all-to-all=pairwise_xor`, or `sbt` for all collectives that have it |
+//! | `HYPERCOLL_PACKET` | packet size in bytes: `broadcast=8KiB`, or `8KiB` for all collectives that have an algorithm with packets |
+//! | `HYPERCOLL_PORTS` | port model, `one-way`, `one-port` or `all-ports`, in the same form |
+//! | `HYPERCOLL_SYMMETRIZED` | all dimensions at once or one at a time, `true` or `false`, in the same form |
+//! | `HYPERCOLL_TUNING` | the tuning file, as `hypercoll tune` writes it; empty: none. If it is not set, `hypercoll/<host>-<shared\|network>.toml` in `XDG_CONFIG_HOME` or `~/.config`, if there is one; [`select::tuning`] |
+//! | `HYPERCOLL_TIMEOUT` | seconds without progress after which a collective ends the job, naming the ranks that are missing |
+//! | `HYPERCOLL_SYNCHRONOUS_SENDS` | `1`: every send waits for its receive, for tests |
+//!
+//! What a call's own options say goes before the environment. What does not exist is an error of [`Hypercube::new`]; what a call
+//! cannot honour is an error of that call ([`Error::Environment`]), never silently left out. A tuning file that was made for other
+//! hosts, or for another version of MPI or of this library, is refused with a warning (`log`), and the built-in parameters are
+//! used; [`Hypercube::explain_last`] says so.
+//!
 //! # What is guaranteed
 //! Any number of ranks from 1 on, any root, any count (also 0), all `bytemuck::Pod` elements; operations that do not commute
 //! are combined in rank order. For a given algorithm, number of ranks, packet size and hosting, floating-point
@@ -101,5 +120,7 @@ pub mod topology;
 
 pub use comm::Hypercube;
 pub use error::{Error, Result};
+#[cfg(feature = "mpi")]
+pub use executor::mpi::control_variables;
 pub use executor::threads;
 pub use operation::{Commutative, Reduction, SystemOperation};

@@ -48,7 +48,8 @@ fn refused(line: &str, words: &[&str]) {
 fn help_teaches() {
     let help = hypercoll("--help");
     assert_eq!(help.code, Some(0));
-    let subcommands = ["algorithms", "tree", "table", "check", "simulate", "figures", "verify", "bench", "plot"];
+    let subcommands =
+        ["algorithms", "tree", "table", "check", "simulate", "explain", "figures", "verify", "tune", "bench", "plot"];
     for subcommand in subcommands {
         let listed = help.stdout.lines().any(|line| line.trim_start().starts_with(&format!("{subcommand} ")));
         assert!(listed, "{subcommand} is not listed in\n{}", help.stdout);
@@ -543,4 +544,57 @@ fn a_reader_that_goes_away_is_no_error() {
     assert!(first.starts_with("Spanning binomial tree"));
     let output = child.wait_with_output().expect("its end");
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+}
+
+#[test]
+fn explain_lists_the_candidates_in_order() {
+    for (line, size) in [
+        ("explain broadcast --count 100000 --json", 8),
+        ("explain broadcast --count 1 --root 3 --size 5 --machine network --json", 5),
+        ("explain all-to-all --count 500 --size 16 --element-bytes 4 --machine network --json", 16),
+        ("explain reduce --count 500 --ordered --json", 8),
+        ("explain permute --count 500 --json", 8),
+    ] {
+        let value = parsed(line);
+        let keys =
+            ["collective", "size", "root", "count", "element_bytes", "machine", "choice", "candidates", "refused"];
+        has_keys(&value, &keys, line);
+        has_keys(&value["machine"], &["name", "tau_s", "t_c_s_per_byte", "ports", "pairs_linked"], line);
+        assert_eq!(value["size"], size);
+        let candidates = value["candidates"].as_array().expect("a list");
+        let times: Vec<f64> = candidates.iter().map(|row| row["predicted_s"].as_f64().expect("a time")).collect();
+        assert!(!times.is_empty() && times.is_sorted() && times[0] > 0.0, "{line}: {times:?}");
+        for key in ["algorithm", "packet", "ports", "symmetrized", "predicted_s"] {
+            assert_eq!(value["choice"][key], candidates[0][key], "{line}: the first of the candidates is chosen");
+        }
+        assert!(value["choice"]["why"].as_str().is_some_and(|why| why.contains("least predicted time")), "{line}");
+        // Every algorithm is in one of the lists.
+        let mut names: Vec<&Value> = candidates.iter().map(|row| &row["algorithm"]).collect();
+        names.extend(value["refused"].as_array().expect("a list").iter().map(|row| &row["algorithm"]));
+        for algorithm in ALGORITHMS.iter().filter(|algorithm| value["collective"] == algorithm.collective.name()) {
+            assert!(names.iter().any(|name| **name == algorithm.name), "{line}: {}", algorithm.name);
+        }
+    }
+}
+
+#[test]
+fn explain_says_why() {
+    let value = parsed("explain reduce --count 500 --ordered --json");
+    let msbt = value["refused"].as_array().and_then(|rows| rows.iter().find(|row| row["algorithm"] == "msbt").cloned());
+    let why = msbt.expect("msbt cannot combine in order")["why"].to_string();
+    assert!(why.contains("rank order"), "{why}");
+    let asked = parsed("explain broadcast --count 500 --algorithm hamiltonian_path --packet 7 --ports one-port --json");
+    assert_eq!(asked["choice"]["algorithm"], "hamiltonian_path");
+    assert_eq!((&asked["choice"]["packet"], &asked["choice"]["packet_bytes"]), (&json!(7), &json!(56)));
+    assert_eq!(asked["choice"]["why"], "asked for");
+    let text = hypercoll("explain broadcast --count 500 --size 16").stdout;
+    for words in ["broadcast of 500 x 8 B on 16 ranks, root 0", "choice:", "predicted", "candidates", "msbt"] {
+        assert!(text.contains(words), "no '{words}' in\n{text}");
+    }
+    refused("explain broadcast", &["--count"]);
+    refused("explain broadcast --count 1 --algorithm nonsense", &["nonsense", "msbt"]);
+    refused("explain broadcast --count 1 --packet 0", &["packet"]);
+    refused("explain broadcast --count 1 --algorithm direct --packet 1", &["packet", "direct"]);
+    refused("explain broadcast --count 1 --size 4 --root 4", &["root"]);
+    refused("explain broadcast --count 1 --machine /nonexistent", &["/nonexistent", "shared-memory"]);
 }

@@ -1,6 +1,6 @@
 //! Checks an algorithm as a whole: the schedules of all ranks, the port model and the paper's formula.
 
-use super::{Algorithm, Parameters, Shape};
+use super::{Algorithm, Parameters};
 use crate::collective::{Call, Collective, Layout, MatrixProduct};
 use crate::executor::simulator::{simulate, Machine};
 use crate::schedule::{check, legal, Report, Schedule, Violation};

@@ -15,7 +15,9 @@ use crate::executor::{Buffers, Compute, Execution, Transport, Workspace};
 use crate::explain::Explanation;
 use crate::operation::Reduction;
 use crate::schedule::{Avoided, Schedule};
-use crate::select::{choose, Choice, Machine, Options};
+#[cfg(feature = "mpi")]
+use crate::select::{tuning, Settings, Sources};
+use crate::select::{Choice, Machine, Options, Overrides};
 use request::Prepared;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -49,6 +51,8 @@ pub struct Hypercube {
     /// The plans used last, looked at first: comparing a few keys is faster than hashing one.
     recent: RefCell<Vec<(PlanKey, Rc<Plan>)>>,
     machine: Machine,
+    /// What the environment asks of calls, or what is wrong with it.
+    overrides: Result<Overrides>,
     last: RefCell<Option<(Rc<Plan>, f64)>>,
     broken: Cell<bool>,
     avoid: RefCell<Option<Avoided>>,
@@ -74,18 +78,28 @@ impl Hypercube {
     /// A hypercube of the ranks of `communicator` (all ranks call this together). The communicator is duplicated, so the
     /// messages of both never meet; it returns errors instead of aborting.
     ///
-    /// `HYPERCOLL_TIMEOUT` (seconds) ends the job, with a message that names the missing ranks, when a collective makes no
-    /// progress for so long. `HYPERCOLL_SYNCHRONOUS_SENDS=1` makes every send wait for its receive, for tests.
+    /// Variables of the [environment](crate#environment) are read here, with the tuning file, by rank 0 for all ranks.
     ///
     /// # Errors
-    /// [`Error::Mpi`] if MPI cannot duplicate the communicator.
+    /// [`Error::Mpi`] if MPI cannot duplicate the communicator; [`Error::Tuning`] if the tuning file that `HYPERCOLL_TUNING` names
+    /// cannot be read or makes no sense; [`Error::Environment`] if a variable asks for what does not exist. The last two are
+    /// the same on all ranks.
     pub fn new(communicator: &impl ::mpi::traits::Communicator) -> Result<Hypercube> {
         let (transport, cores) = crate::executor::mpi::MpiTransport::duplicate(communicator)?;
-        let machine = cores.map_or_else(Machine::network, Machine::shared_memory);
-        Ok(Hypercube::over(Box::new(transport), machine))
+        let found = if transport.rank() == 0 { sources(cores.is_some()) } else { String::new() };
+        let text = transport.from_rank_0(found)?;
+        let sources: Sources = serde_json::from_str(&text).map_err(|error| Error::Environment {
+            variable: "HYPERCOLL_".into(),
+            why: format!("rank 0's settings cannot be read: {error}"),
+        })?;
+        let Settings { machine, overrides, refused } = sources.settle(cores)?;
+        if let Some(refused) = refused.filter(|_| transport.rank() == 0) {
+            log::warn!("{refused}; the built-in parameters are used");
+        }
+        Ok(Hypercube::over(Box::new(transport), machine, Ok(overrides)))
     }
 
-    pub(crate) fn over(transport: Box<dyn Transport>, machine: Machine) -> Hypercube {
+    pub(crate) fn over(transport: Box<dyn Transport>, machine: Machine, overrides: Result<Overrides>) -> Hypercube {
         Hypercube {
             rank: transport.rank(),
             size: transport.size(),
@@ -94,6 +108,7 @@ impl Hypercube {
             plans: RefCell::default(),
             recent: RefCell::default(),
             machine,
+            overrides,
             last: RefCell::default(),
             broken: Cell::new(false),
             avoid: RefCell::default(),
@@ -324,7 +339,7 @@ impl Hypercube {
 
     /// What the last collective on this communicator did, and why; `None` before the first one.
     pub fn last(&self) -> Option<Explanation> {
-        self.last.borrow().as_ref().map(|(plan, seconds)| Explanation::of(plan, Some(*seconds)))
+        self.last.borrow().as_ref().map(|(plan, seconds)| Explanation::of(plan, Some(*seconds), &self.machine))
     }
 
     /// [`Hypercube::last`] as text.
@@ -356,7 +371,8 @@ impl Hypercube {
         let plan = match plans.get(&key) {
             Some(plan) => Rc::clone(plan),
             None => {
-                let choice = choose(&key.call, element, &key.options, &self.machine)?;
+                let overrides = self.overrides.as_ref().map_err(Clone::clone)?;
+                let choice = overrides.choose(&key.call, element, &key.options, &self.machine)?;
                 let schedule = choice.algorithm.schedule(&key.call, &choice.parameters, self.rank);
                 if plans.len() >= MOST_PLANS {
                     plans.clear();
@@ -386,4 +402,15 @@ impl Hypercube {
         }
         outcome
     }
+}
+
+/// What rank 0 finds in its environment, as text.
+#[cfg(feature = "mpi")]
+fn sources(shares_memory: bool) -> String {
+    let host = ::mpi::environment::processor_name().unwrap_or_default();
+    let library = ::mpi::environment::library_version().unwrap_or_default();
+    let mpi = Some(tuning::mpi_name(&library));
+    let here = tuning::Here { host: tuning::host_name(&host).to_string(), mpi, shares_memory };
+    // Should it fail, what is broadcast makes no sense, and all ranks say so.
+    serde_json::to_string(&Sources::read(here, None)).unwrap_or_default()
 }

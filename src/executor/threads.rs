@@ -6,7 +6,7 @@
 use super::{Buffers, Completion, Transport, Wait};
 use crate::error::{Error, Result};
 use crate::schedule::BufferRange;
-use crate::select::Machine;
+use crate::select::{Machine, Overrides};
 use crate::Hypercube;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +20,9 @@ const LOOK: Duration = Duration::from_millis(50);
 ///
 /// # Panics
 /// If `ranks` is 0 or more than 65,536, or if the code panics on some rank (the first panic is passed on).
+///
+/// Of the [environment](crate#environment), what asks for algorithms and their parameters is read; if it asks for what does not
+/// exist, every call returns [`Error::Environment`]. No tuning file is read.
 ///
 /// A call that waits for a rank whose code has ended, by a panic or otherwise, ends with [`Error::PeerFailed`] instead of
 /// waiting for ever.
@@ -42,15 +45,16 @@ pub fn run<R: Send>(ranks: usize, code: impl Fn(&Hypercube) -> R + Sync) -> Vec<
         panicked: OnceLock::new(),
     });
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let overrides = Overrides::parse(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()));
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..ranks)
             .map(|rank| {
-                let (shared, code) = (Arc::clone(&shared), &code);
+                let (shared, code, overrides) = (Arc::clone(&shared), &code, overrides.clone());
                 scope.spawn(move || {
                     let _farewell = Farewell { rank, shared: Arc::clone(&shared) };
                     let machine = Machine::shared_memory(cores);
                     let transport = Box::new(Threads { rank, shared, receives: HashMap::new(), done: Vec::new() });
-                    code(&Hypercube::over(transport, machine))
+                    code(&Hypercube::over(transport, machine, overrides))
                 })
             })
             .collect();

@@ -7,14 +7,21 @@ use crate::algorithm::PortModel;
 pub struct Machine {
     /// Its name in explanations.
     pub name: String,
-    /// Start-up time of a message, in seconds.
+    /// Start-up time of a message, in seconds: what each of several adds that are sent one after the other.
     pub tau: f64,
+    /// Time in seconds until a rank that waits sees what another has sent, beyond the start-up; where ranks share cores, if each had
+    /// one of its own.
+    pub hop: f64,
     /// Transfer time in seconds per byte.
     pub t_c: f64,
     /// How many ports of a node work at once.
     pub ports: PortModel,
     /// Whether every two ranks are linked as well as neighbours on the cube are.
     pub pairs_linked: bool,
+    /// Bytes of a packet at which a train of packets that are passed on is fastest; `None` where it has not been measured.
+    pub packet: Option<usize>,
+    /// Packets should stay below so many bytes, as MPI treats larger messages in a slower way; `None` if there is no such bound.
+    pub packet_limit: Option<usize>,
     /// Where ranks share one memory: how they share the cores.
     pub shared: Option<SharedMemory>,
 }
@@ -24,8 +31,6 @@ pub struct Machine {
 pub struct SharedMemory {
     /// Cores that the ranks share.
     pub cores: usize,
-    /// Time in seconds until a rank that waits sees what another has sent, if each has a core of its own.
-    pub hop: f64,
 }
 
 impl Machine {
@@ -34,22 +39,34 @@ impl Machine {
         Machine {
             name: format!("shared memory, {cores} cores (built in)"),
             tau: 0.3e-6,
+            hop: 1e-6,
             t_c: 0.1e-9,
             ports: PortModel::OnePort,
             pairs_linked: true,
-            shared: Some(SharedMemory { cores: cores.max(1), hop: 1e-6 }),
+            packet: None,
+            packet_limit: None,
+            shared: Some(SharedMemory { cores: cores.max(1) }),
         }
     }
 
-    /// Hosts on a network that links every two of them, each with one port of about 10 Gbit/s. The times are typical ones.
+    /// Hosts on a network that links every two of them, each with one port of about 10 Gbit/s. The times are typical ones; the
+    /// limit of packets is where Open MPI's messages over TCP begin to wait for their receivers.
     pub fn network() -> Machine {
         Machine {
             name: "network (built in)".into(),
-            tau: 30e-6,
+            tau: 10e-6,
+            hop: 20e-6,
             t_c: 0.9e-9,
             ports: PortModel::OnePort,
             pairs_linked: true,
+            packet: None,
+            packet_limit: Some(64 << 10),
             shared: None,
         }
+    }
+
+    /// The built-in machine for ranks that share one memory and so many cores, or for ranks that do not.
+    pub fn built_in(cores: Option<usize>) -> Machine {
+        cores.map_or_else(Machine::network, Machine::shared_memory)
     }
 }

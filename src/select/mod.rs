@@ -1,13 +1,19 @@
 //! Which algorithm, port model and packet size a call gets, and why.
 //!
 //! The choice is a pure function of the call, the bytes of an element, the user's options and the machine, so all ranks
-//! agree without a word.
+//! agree without a word. What the machine is, they agree on when a [`crate::Hypercube`] is made: built-in parameters, or those
+//! of a [`tuning`] file.
 
 mod machine;
 mod model;
+mod overrides;
+mod settings;
+pub mod tuning;
 
 pub use machine::{Machine, SharedMemory};
 pub use model::predict;
+pub use overrides::{parse_bytes, Overrides};
+pub use settings::{Settings, Sources};
 
 use crate::algorithm::{registry, Algorithm, Order, Parameters, PortModel};
 use crate::collective::Call;
@@ -51,44 +57,82 @@ pub struct Choice {
     pub why: String,
 }
 
-/// Chooses for a call whose elements have `element` bytes.
+/// An algorithm with parameters that serve a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    /// The algorithm.
+    pub algorithm: &'static Algorithm,
+    /// Its parameters.
+    pub parameters: Parameters,
+    /// Predicted time in seconds, as in [`Choice::predicted`].
+    pub predicted: f64,
+}
+
+/// All algorithms of a collective: those that serve a call, and those that do not.
+#[derive(Clone, Debug, Default)]
+pub struct Candidates {
+    /// Those that serve it, each with every set of parameters considered, the least predicted time first; of equal times in the
+    /// order of the registry.
+    pub serving: Vec<Candidate>,
+    /// Those that do not, in the order of the registry, with the reason.
+    pub refused: Vec<(&'static Algorithm, Error)>,
+}
+
+/// What a call whose elements have `element` bytes can be served by. Of an algorithm that `options` name, by that one alone.
+///
+/// # Errors
+/// [`Error::Packet`] for a packet of 0 elements; [`Error::UnknownAlgorithm`].
+pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Machine) -> Result<Candidates> {
+    if options.packet == Some(0) {
+        return Err(Error::Packet);
+    }
+    let named = options.algorithm.as_deref().map(|name| registry::find(call.collective, name)).transpose()?;
+    let mut candidates = Candidates::default();
+    for algorithm in registry::of(call.collective).filter(|a| named.is_none_or(|named| std::ptr::eq(named, *a))) {
+        let (mut serves, mut refusal) = (false, None);
+        for parameters in model::parameters(algorithm, call, element, options, machine) {
+            // A packet that holds all is none.
+            if serves && parameters.packet.is_some_and(|packet| packet >= call.space().len()) {
+                continue;
+            }
+            match algorithm.accepts(call, &parameters) {
+                Ok(()) => {
+                    serves = true;
+                    let predicted = predict(algorithm, call, element, &parameters, machine);
+                    candidates.serving.push(Candidate { algorithm, parameters, predicted });
+                }
+                Err(why) => refusal = Some(why),
+            }
+        }
+        candidates.refused.extend(refusal.filter(|_| !serves).map(|why| (algorithm, why)));
+    }
+    // Stable: of equal ones the first of the registry.
+    candidates.serving.sort_by(|a, b| a.predicted.total_cmp(&b.predicted));
+    Ok(candidates)
+}
+
+/// Chooses for a call whose elements have `element` bytes: the first of the [`candidates`].
 ///
 /// # Errors
 /// An option that cannot be honoured: unknown algorithm, packet of 0 elements, a parameter that the algorithm does not
 /// take. Nothing is silently replaced.
 pub fn choose(call: &Call, element: usize, options: &Options, machine: &Machine) -> Result<Choice> {
-    if options.packet == Some(0) {
-        return Err(Error::Packet);
-    }
-    let named = options.algorithm.as_deref().map(|name| registry::find(call.collective, name)).transpose()?;
-    let candidates = registry::of(call.collective).filter(|a| named.is_none_or(|named| std::ptr::eq(named, *a)));
-    let mut refusal = None;
-    let mut best: Option<Choice> = None;
-    for algorithm in candidates {
-        if named.is_none() && !algorithm.cube_edges && !machine.pairs_linked {
-            continue;
+    let mut candidates = candidates(call, element, options, machine)?;
+    match candidates.serving.first() {
+        Some(&Candidate { algorithm, parameters, predicted }) => {
+            let why = match options.algorithm {
+                Some(_) => "asked for".into(),
+                None => format!("least predicted time on {}", machine.name),
+            };
+            Ok(Choice { algorithm, parameters, predicted, why })
         }
-        for parameters in model::parameters(algorithm, call, element, options, machine) {
-            if let Err(why) = algorithm.accepts(call, &parameters) {
-                refusal = Some(why);
-                continue;
-            }
-            let predicted = predict(algorithm, call, element, &parameters, machine);
-            if best.as_ref().is_none_or(|b| predicted < b.predicted) {
-                let why = if named.is_some() {
-                    "asked for".into()
-                } else {
-                    format!("least predicted time on {}", machine.name)
-                };
-                best = Some(Choice { algorithm, parameters, predicted, why });
-            }
-        }
+        None => Err(candidates.refused.pop().map_or_else(
+            || Error::UnknownAlgorithm {
+                name: "auto".into(),
+                collective: call.collective,
+                known: registry::of(call.collective).map(|a| a.name).collect::<Vec<_>>().join(", "),
+            },
+            |(_, why)| why,
+        )),
     }
-    best.ok_or_else(|| {
-        refusal.unwrap_or(Error::UnknownAlgorithm {
-            name: "auto".into(),
-            collective: call.collective,
-            known: registry::of(call.collective).map(|a| a.name).collect::<Vec<_>>().join(", "),
-        })
-    })
 }

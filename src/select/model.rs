@@ -1,8 +1,12 @@
 //! The cost model: what an algorithm's parameters should be on a machine, and how long it then takes.
 
 use super::{Machine, Options, SharedMemory};
-use crate::algorithm::{Algorithm, Parameters, PortModel, Shape};
-use crate::collective::Call;
+use crate::address::dimension_for;
+use crate::algorithm::{Algorithm, Formula, Parameters, PortModel};
+use crate::collective::{Call, Collective};
+
+/// So much longer messages take that wait for their receivers, where packets have a limit.
+const UNBUFFERED: f64 = 3.0;
 
 /// The parameters to consider: as asked for, or, what is left open, as the machine suggests.
 pub(super) fn parameters(
@@ -29,22 +33,87 @@ pub(super) fn parameters(
         variant: options.variant.unwrap_or_default(),
     };
     let mut all = vec![asked];
-    if options.packet.is_none() && algorithm.packets.contains(&ports) && call.count > 0 {
-        let shape = Shape::new(call, &asked);
-        let best = (algorithm.best_packet)(&shape, machine.tau, machine.t_c * element as f64);
-        all.push(Parameters { packet: Some((best.round() as usize).clamp(1, call.count)), ..asked });
+    if options.packet.is_none() && call.count > 0 {
+        all.extend(
+            packet(algorithm, call, element, &asked, machine)
+                .map(|packet| Parameters { packet: Some(packet), ..asked }),
+        );
     }
     all
 }
 
-/// The time for the next larger whole cube, in seconds: the paper's formula; on shared memory, hops that take the longer the
-/// more ranks wait for a core, a start-up a round, and the copies, of which only as many go on at once as there are cores.
-pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
-    let shape = Shape::new(call, parameters);
-    let formula = (algorithm.formula)(&shape);
+/// The packet size in elements that suggests itself, if packets are of any use.
+fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters, machine: &Machine) -> Option<usize> {
+    let shape = algorithm.shape(call, asked);
     let t_c = machine.t_c * element as f64;
-    let Some(SharedMemory { cores, hop }) = machine.shared else { return formula.time(machine.tau, t_c) };
-    let turn = (call.size as f64 / cores as f64).max(1.0);
-    let copies = formula.path.max(formula.moved / cores.min(call.size) as f64);
-    formula.hops as f64 * hop * turn + formula.rounds as f64 * machine.tau + copies * t_c
+    let best = if !algorithm.cuts(asked.ports) {
+        (algorithm.best_packet)(&shape, machine.tau, t_c)
+    } else if machine.shared.is_some() {
+        return None;
+    } else {
+        // What cutting costs in start-ups, and what it saves of the time in which the last of a message follows its first.
+        let formula = (algorithm.formula)(&shape);
+        (flow(&formula, asked.ports) * machine.tau / (formula.hops.max(2) - 1) as f64 / t_c).sqrt()
+    };
+    let limit = machine.packet_limit.map_or(usize::MAX, |limit| (limit - limit / 16) / element.max(1));
+    Some((best.round() as usize).min(limit).clamp(1, call.space().len().max(1)))
+}
+
+/// Elements that follow one another through the busiest port when packets need not wait for the end of a round.
+fn flow(formula: &Formula, ports: PortModel) -> f64 {
+    match ports {
+        PortModel::AllPorts => formula.load,
+        PortModel::OnePort | PortModel::OneWay => formula.elements,
+    }
+}
+
+/// The time for the next larger whole cube, in seconds.
+///
+/// On a network: the paper's formula, tau for every start-up and t_c for every element that follow one another, and a hop for
+/// every message that waits for another one. Where messages are cut into packets, what follows one another is the load of the
+/// busiest link, and the last packet arrives behind it over as many links as there are hops.
+///
+/// On shared memory: hops that take the longer the more ranks wait for a core, a start-up a round, and the copies, of which only
+/// as many go on at once as there are cores.
+pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
+    let formula = (algorithm.formula)(&algorithm.shape(call, parameters));
+    let t_c = machine.t_c * element as f64;
+    let (hops, rounds) = (formula.hops as f64, formula.rounds as f64);
+    if let Some(SharedMemory { cores }) = machine.shared {
+        let turn = (call.size as f64 / cores as f64).max(1.0);
+        let copies = formula.path.max(formula.moved / cores.min(call.size) as f64);
+        return hops * machine.hop * turn + rounds * machine.tau + copies * t_c;
+    }
+    let congestion = if algorithm.cube_edges || machine.pairs_linked { 1.0 } else { congestion(call) };
+    let message = formula.elements / rounds.max(1.0);
+    let (start_ups, elements) = match parameters.packet.filter(|_| algorithm.cuts(parameters.ports)) {
+        Some(packet) if (packet as f64) < message => {
+            let (flow, packet) = (flow(&formula, parameters.ports), packet as f64);
+            (rounds + flow / packet, flow + (hops - 1.0).max(0.0) * packet)
+        }
+        _ => {
+            let limit = machine.packet_limit.map_or(f64::INFINITY, |limit| limit as f64 / element as f64);
+            let sent = parameters.packet.map_or(message, |packet| message.min(packet as f64));
+            (rounds, formula.elements * if sent < limit { 1.0 } else { UNBUFFERED })
+        }
+    };
+    hops * machine.hop + start_ups * machine.tau + elements * congestion * t_c
+}
+
+/// How many times as long a permutation by direct messages takes where they are led over the edges of the cube, lowest dimension
+/// first: the messages over the busiest link. Other collectives send direct messages one behind the other.
+fn congestion(call: &Call) -> f64 {
+    let Some(permutation) = call.permutation.as_deref().filter(|_| call.collective == Collective::Permute) else {
+        return 1.0;
+    };
+    let n = dimension_for(call.size) as usize;
+    let mut loads = vec![0usize; n << n];
+    for (from, &to) in permutation.iter().enumerate() {
+        let mut at = from;
+        for port in (0..n).filter(|port| (from ^ to) >> port & 1 == 1) {
+            loads[at * n + port] += 1;
+            at ^= 1 << port;
+        }
+    }
+    loads.into_iter().max().unwrap_or(0).max(1) as f64
 }

@@ -4,6 +4,7 @@ use crate::Failure;
 use hypercoll::algorithm::{Algorithm, Order, Parameters, PortModel};
 use hypercoll::collective::{check_permutation, Call, Collective};
 use hypercoll::schedule::Avoided;
+use hypercoll::select::Options;
 use hypercoll::topology::sbnt::Variant;
 
 /// What a call is, apart from its collective, the number of ranks and the count. What is left open becomes the first of a few
@@ -34,7 +35,7 @@ pub struct CallArgs {
     /// Packet size in elements
     #[arg(long)]
     packet: Option<usize>,
-    /// Port model: one-way, one-port, all-ports (default: the widest that the algorithm serves)
+    /// Port model: one-way, one-port, all-ports (default: the widest that the algorithm serves; for explain, the machine's)
     #[arg(long)]
     ports: Option<PortModel>,
     /// All dimensions at once (true) or one at a time (false)
@@ -73,6 +74,27 @@ impl CallArgs {
             }
         }
         Err(Failure::Usage(refusal.map_or_else(String::new, |why| why.to_string())))
+    }
+
+    /// The call that the user would expect first, and what is asked of it, for a subcommand that takes no algorithm or leaves the
+    /// parameters open.
+    ///
+    /// # Errors
+    /// A message that names the argument at fault.
+    pub fn open(&self, collective: Collective, size: usize, count: usize) -> Result<(Call, Options), Failure> {
+        self.check(collective, size)?;
+        let call = self.calls(collective, size, count)?.into_iter().next();
+        let call = call.ok_or_else(|| Failure::Usage(format!("size: no usual {collective} on {size} ranks")))?;
+        let Self { packet, ports, symmetrized, order, variant, .. } = self;
+        let options = Options {
+            algorithm: None,
+            packet: *packet,
+            ports: *ports,
+            symmetrized: *symmetrized,
+            order: *order,
+            variant: *variant,
+        };
+        Ok((call, options))
     }
 
     fn check(&self, collective: Collective, size: usize) -> Result<(), Failure> {

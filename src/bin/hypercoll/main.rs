@@ -5,11 +5,13 @@ mod bench;
 mod call;
 mod check;
 mod check_all;
+mod explain;
 mod figures;
 mod plot;
 mod simulate;
 mod table;
 mod tree;
+mod tune;
 mod verify;
 
 use clap::{Parser, Subcommand};
@@ -39,8 +41,12 @@ enum Command {
     Check(check::CheckArgs),
     /// Run an algorithm in virtual time and compare with the paper's formula
     Simulate(simulate::SimulateArgs),
+    /// Print which algorithm a call gets, why, and what the others would take
+    Explain(explain::ExplainArgs),
     /// Run all algorithms for real and compare their results (under mpirun, or with --threads)
     Verify(verify::VerifyArgs),
+    /// Measure what the choice of algorithms needs to know of a machine, and write it to a file (under mpirun)
+    Tune(tune::TuneArgs),
     /// Measure against native MPI collectives (under mpirun)
     Bench(bench::BenchArgs),
     /// Draw the papers' figures: their experiments in virtual time beside their formulas
@@ -79,7 +85,9 @@ fn main() -> ExitCode {
         Command::Table(args) => table::run(args, &mut out).map_err(Failure::Usage),
         Command::Check(args) => check::run(args, &mut out),
         Command::Simulate(args) => simulate::run(args, &mut out),
+        Command::Explain(args) => explain::run(args, &mut out),
         Command::Verify(args) => verify::run(args, &mut out),
+        Command::Tune(args) => tune::run(args, &mut out),
         Command::Bench(args) => bench::run(args, &mut out),
         Command::Figures(args) => figures::run(args, &mut out),
         Command::Plot(args) => plot::run(args, &mut out),

@@ -1,5 +1,6 @@
 //! Where the ranks are and what is known of the machine.
 
+use super::limit::Fabric;
 use super::results::{Environment, Host};
 use super::Side;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +18,7 @@ const VARIABLES: &[&str] =
 const NOISE: &[&str] = &["OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_"];
 
 /// The hosts of all ranks (all ranks call this together).
-pub fn hosts(side: &Side, name: &str) -> Vec<Host> {
+pub(super) fn hosts(side: &Side, name: &str) -> Vec<Host> {
     let ranks = side.cube.size();
     let available = std::thread::available_parallelism().map_or(1, |n| n.get());
     let Some(native) = side.native else {
@@ -81,8 +82,21 @@ fn processors() -> BTreeSet<usize> {
     processors
 }
 
+/// The network between the hosts, if the environment tells of one.
+pub fn fabric() -> Result<Option<Fabric>, String> {
+    match std::env::var("HYPERCOLL_FABRIC") {
+        Ok(text) if !text.is_empty() => Fabric::parse(&text).map(Some).map_err(|e| format!("HYPERCOLL_FABRIC: {e}")),
+        _ => Ok(None),
+    }
+}
+
 /// All that is recorded. Rank 0 calls this.
-pub fn environment(hosts: Vec<Host>, mpi_library: String, mpi_standard: Option<String>) -> Environment {
+pub fn environment(
+    hosts: Vec<Host>,
+    fabric: Option<Fabric>,
+    mpi_library: String,
+    mpi_standard: Option<String>,
+) -> Environment {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let cpu = cpuinfo.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split_once(':'));
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok();
@@ -91,6 +105,7 @@ pub fn environment(hosts: Vec<Host>, mpi_library: String, mpi_standard: Option<S
         commit: commit(Path::new(env!("CARGO_MANIFEST_DIR"))),
         date: date(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())),
         hosts,
+        fabric,
         cpu: cpu.map(|(_, model)| model.trim().to_string()),
         kernel: kernel.map(|release| release.trim().to_string()),
         mpi_library,
@@ -137,7 +152,7 @@ pub fn yields() -> bool {
 }
 
 /// Seconds since 1970 as RFC 3339, in UTC.
-fn date(seconds: u64) -> String {
+pub fn date(seconds: u64) -> String {
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     // Days from 0000-03-01, so that leap days come last (Hinnant, "chrono-compatible low-level date algorithms").
     let shifted = days + 719_468;

@@ -12,6 +12,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("quick", include_str!("../../../../bench/experiments/quick.toml")),
     ("latency", include_str!("../../../../bench/experiments/latency.toml")),
     ("bandwidth", include_str!("../../../../bench/experiments/bandwidth.toml")),
+    ("fabric", include_str!("../../../../bench/experiments/fabric.toml")),
     ("papers", include_str!("../../../../bench/experiments/papers.toml")),
 ];
 

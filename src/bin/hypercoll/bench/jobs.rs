@@ -1,5 +1,6 @@
 //! The jobs of an experiment: every collective, size and implementation.
 
+use super::candidates::Forced;
 use super::experiment::Experiment;
 use super::ELEMENT;
 use hypercoll::algorithm::{registry, Algorithm, Parameters, PortModel, Shape};
@@ -24,11 +25,18 @@ pub struct Job {
     pub implementation: String,
     /// What is asked of the library; `None` for native.
     pub options: Option<Options>,
+    /// The native algorithm, if it is not MPI's own choice.
+    pub forced: Option<Forced>,
 }
 
 impl Job {
     pub fn is_native(&self) -> bool {
         self.options.is_none()
+    }
+
+    /// The same call by a native algorithm that is not MPI's own choice.
+    pub fn with_forced(&self, forced: Forced) -> Job {
+        Job { implementation: forced.to_string(), options: None, forced: Some(forced), ..self.clone() }
     }
 
     /// Bytes that bandwidths count: those of the largest buffer that a rank passes, as NVIDIA's nccl-tests do.
@@ -52,7 +60,7 @@ pub fn of(experiment: &Experiment, size: usize, machine: &Machine, native: bool)
                 continue;
             }
             let mut add = |implementation: String, options| {
-                jobs.push(Job { call: call.clone(), bytes, implementation, options });
+                jobs.push(Job { call: call.clone(), bytes, implementation, options, forced: None });
             };
             if native {
                 add(NATIVE.into(), None);

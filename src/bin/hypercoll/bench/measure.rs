@@ -9,6 +9,7 @@ use super::budget::{shuffled, split};
 use super::experiment::Experiment;
 use super::jobs::Job;
 use super::progress::Progress;
+use super::screening::{distrusted, screen, Screened};
 use super::Side;
 use crate::Failure;
 use hypercoll::explain::Explanation;
@@ -22,6 +23,9 @@ const PLANNED: f64 = 0.85;
 
 /// What was measured.
 pub struct Measured {
+    /// Those asked for, and the native algorithms that were found to be worth it.
+    pub jobs: Vec<Job>,
+    pub screened: Screened,
     /// For each job its samples in seconds.
     pub samples: Vec<Vec<f64>>,
     /// For each job what the library says that it did; `None` for native.
@@ -38,18 +42,35 @@ struct Cost {
     repetitions: usize,
 }
 
-/// Runs all jobs.
-pub fn measure(side: &Side, experiment: &Experiment, jobs: &[Job], progress: &Progress) -> Result<Measured, Failure> {
+/// Runs all jobs; before that, if native MPI shall be at its best, looks for its best algorithms.
+pub fn measure(
+    side: &Side,
+    experiment: &Experiment,
+    jobs: Vec<Job>,
+    native_at_best: bool,
+    progress: &Progress,
+) -> Result<Measured, Failure> {
     let start = Instant::now();
-    let mut bench = Bench { side, arena: Arena::new(side.cube.rank(), jobs) };
+    let mut bench = Bench { side, arena: Arena::new(side.cube.rank(), &jobs) };
     let barrier = bench.barrier_time()?;
+    let (jobs, mut screened) = match side.native.filter(|_| native_at_best) {
+        Some(native) => screen(&mut bench, native, experiment, jobs, start, progress)?,
+        None => (jobs, Screened::default()),
+    };
     progress.start("verifying", jobs.len() as f64);
     let (mut costs, mut explanations, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
-    for job in jobs {
+    let mut dropped = vec![false; jobs.len()];
+    for (job, dropped) in jobs.iter().zip(&mut dropped) {
         let (cost, explanation, failure) = bench.try_out(job)?;
         costs.push(cost);
         explanations.push(explanation);
-        wrong.extend(failure);
+        match failure {
+            Some(failure) if job.forced.is_some() => {
+                *dropped = true;
+                screened.warnings.push(distrusted(&failure));
+            }
+            failure => wrong.extend(failure),
+        }
         progress.reach(costs.len() as f64);
     }
     if !wrong.is_empty() {
@@ -68,7 +89,11 @@ pub fn measure(side: &Side, experiment: &Experiment, jobs: &[Job], progress: &Pr
     while passes_left > 0 && (passes_done == 0 || elapsed[0] < experiment.seconds) {
         // First estimates are poor (memory is touched and connections are made), so every pass has its own plan.
         let means: Vec<f64> = costs.iter().map(|cost| cost.seconds / cost.repetitions as f64).collect();
-        let wanted: Vec<usize> = samples.iter().map(|s: &Vec<f64>| experiment.repetitions - s.len()).collect();
+        let wanted = |(samples, dropped): (&Vec<f64>, &bool)| match dropped {
+            true => 0,
+            false => experiment.repetitions - samples.len(),
+        };
+        let wanted: Vec<usize> = samples.iter().zip(&dropped).map(wanted).collect();
         let left = (experiment.seconds - elapsed[0]).max(0.0) * PLANNED;
         let plan = split(&means, &wanted, left, passes_left, experiment.warm_up);
         for index in shuffled(jobs.len(), experiment.seed, passes_done) {
@@ -95,13 +120,13 @@ pub fn measure(side: &Side, experiment: &Experiment, jobs: &[Job], progress: &Pr
         passes_left = plan.passes - 1;
     }
     progress.end();
-    Ok(Measured { samples, explanations, passes_done, seconds: elapsed[0], barrier })
+    Ok(Measured { jobs, screened, samples, explanations, passes_done, seconds: elapsed[0], barrier })
 }
 
 /// One rank's part.
-struct Bench<'s> {
-    side: &'s Side<'s>,
-    arena: Arena,
+pub struct Bench<'s> {
+    pub side: &'s Side<'s>,
+    pub arena: Arena,
 }
 
 impl Bench<'_> {
@@ -110,7 +135,7 @@ impl Bench<'_> {
         match (&job.options, self.side.native) {
             (Some(options), _) => self.side.sound(arena::run(self.side.cube, &job.call, options, send, receive)),
             (None, Some(native)) => {
-                native.run(&job.call, send, receive);
+                native.run(&job.call, job.forced.as_ref(), send, receive);
                 Ok(())
             }
             (None, None) => Err(Failure::Usage("there is no native MPI to run".into())),
@@ -118,7 +143,7 @@ impl Bench<'_> {
     }
 
     /// The times of `wanted` repetitions on this rank, after some that do not count.
-    fn batch(&mut self, job: &Job, warm_up: usize, wanted: usize) -> Result<Vec<f64>, Failure> {
+    pub fn batch(&mut self, job: &Job, warm_up: usize, wanted: usize) -> Result<Vec<f64>, Failure> {
         let mut times = Vec::with_capacity(wanted + 1);
         for repetition in 0..warm_up + wanted {
             self.side.sound(self.side.cube.barrier())?;
@@ -134,13 +159,25 @@ impl Bench<'_> {
 
     /// Runs a job for the first time: whether it is right, what it says it did, and what a repetition costs.
     fn try_out(&mut self, job: &Job) -> Result<(f64, Option<Explanation>, Option<String>), Failure> {
-        self.arena.prepare(&job.call);
-        self.run(job)?;
+        let (_, failure) = self.verify(job)?;
         let explanation = self.side.cube.last().filter(|_| !job.is_native());
-        let failure = self.arena.check(&job.call);
         let start = Instant::now();
         self.batch(job, 0, PROBES)?;
-        let mut agreed = [start.elapsed().as_secs_f64() / PROBES as f64, f64::from(u8::from(failure.is_some()))];
+        let mut cost = [start.elapsed().as_secs_f64() / PROBES as f64];
+        self.side.maximum(&mut cost)?;
+        Ok((cost[0], explanation, failure))
+    }
+
+    /// Runs a job and looks at its result: the time it took on the slowest rank, and what is wrong (on all ranks or on none;
+    /// empty on a rank that has nothing to say).
+    pub fn verify(&mut self, job: &Job) -> Result<(f64, Option<String>), Failure> {
+        self.arena.prepare(&job.call);
+        self.side.sound(self.side.cube.barrier())?;
+        let start = Instant::now();
+        self.run(job)?;
+        let time = start.elapsed().as_secs_f64();
+        let failure = self.arena.check(&job.call);
+        let mut agreed = [time, f64::from(u8::from(failure.is_some()))];
         self.side.maximum(&mut agreed)?;
         let what = || format!("wrong result: {} {}, {} bytes", job.call.collective, job.implementation, job.bytes);
         let failure = match failure {
@@ -149,7 +186,7 @@ impl Bench<'_> {
             None if self.side.cube.rank() == 0 => Some(format!("{}: on another rank", what())),
             None => Some(String::new()),
         };
-        Ok((agreed[0], explanation, failure))
+        Ok((agreed[0], failure))
     }
 
     /// The median time of a few barriers.

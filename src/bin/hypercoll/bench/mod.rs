@@ -2,27 +2,29 @@
 
 mod arena;
 mod budget;
-mod environment;
+mod candidates;
+pub mod environment;
 mod experiment;
 mod jobs;
+mod limit;
 mod measure;
 #[cfg(feature = "mpi")]
 mod native;
 #[cfg(not(feature = "mpi"))]
 #[path = "no_native.rs"]
 mod native;
-mod progress;
+pub mod progress;
 mod report;
 pub mod results;
+mod screening;
 pub mod sizes;
-mod statistics;
+pub mod statistics;
 
 use crate::Failure;
 use experiment::Experiment;
 use hypercoll::collective::Collective;
 use hypercoll::select::Machine;
 use hypercoll::{threads, Hypercube, SystemOperation};
-use jobs::Job;
 use measure::Measured;
 use native::Native;
 use progress::Progress;
@@ -44,11 +46,12 @@ const CRAWLING: f64 = 2e-3;
   mpirun -n 4 hypercoll bench broadcast all-reduce --sizes 8..4MiB --out results.json
   mpirun -n 4 hypercoll bench broadcast --algorithms msbt --packet 16KiB --repetitions 1000
 Every implementation is timed on the same buffers in the same run, in shuffled order, so that whatever disturbs the machine
-disturbs all of them. See bench/experiments/default.toml for what is run without arguments.")]
+disturbs all of them. With Open MPI, all algorithms that native MPI can be made to use are tried for a short time first, and the
+best of them are measured beside its own choice. See bench/experiments/default.toml for what is run without arguments.")]
 pub struct BenchArgs {
     /// Only these collectives
     collectives: Vec<Collective>,
-    /// What to measure: a TOML file, or one of default, quick, latency, bandwidth, papers
+    /// What to measure: a TOML file, or one of default, quick, latency, bandwidth, fabric, papers
     #[arg(long, value_name = "FILE|NAME")]
     experiment: Option<String>,
     /// Bytes of the vector or block: 8,1KiB,4MiB, or MIN..MAX (steps of x4), or MIN..MAX:FACTOR
@@ -75,6 +78,10 @@ pub struct BenchArgs {
     /// Seed of the order
     #[arg(long)]
     seed: Option<u64>,
+    /// Native MPI as it chooses by itself, or also with the best of its algorithms and segment sizes (where it lets them be
+    /// forced: Open MPI does)
+    #[arg(long, value_enum, default_value = "best")]
+    native: NativeMode,
     /// Write the results, every sample included, to this file as JSON
     #[arg(long, value_name = "FILE.json")]
     out: Option<PathBuf>,
@@ -87,6 +94,13 @@ pub struct BenchArgs {
     /// Ranks as threads of this process instead of under mpirun: ours only, nothing native
     #[arg(long, value_name = "RANKS")]
     threads: Option<usize>,
+}
+
+/// What native MPI is compared as.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Debug)]
+enum NativeMode {
+    Default,
+    Best,
 }
 
 /// One rank's means: the library, and MPI itself where there is one.
@@ -143,6 +157,9 @@ pub fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Failure> {
 #[cfg(feature = "mpi")]
 fn under_mpi(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Failure> {
     use mpi::traits::Communicator;
+    if args.native == NativeMode::Best {
+        native::allow_forcing();
+    }
     let universe = mpi::initialize().ok_or_else(|| "MPI is initialised already".to_string())?;
     let cube = Hypercube::new(&universe.world()).map_err(|error| error.to_string())?;
     let native = Native::new(universe.world());
@@ -187,6 +204,7 @@ struct Library {
 /// All of it, on one rank; rank 0 prints.
 fn on_rank(args: &BenchArgs, side: &Side, host: &str, library: Library, out: &mut dyn Write) -> Result<(), Failure> {
     let experiment = experiment::of(args)?;
+    let fabric = environment::fabric()?;
     let (jobs, left_out) = jobs::of(&experiment, side.cube.size(), side.cube.machine(), side.native.is_some());
     let first = side.cube.rank() == 0;
     if args.list {
@@ -207,12 +225,13 @@ fn on_rank(args: &BenchArgs, side: &Side, host: &str, library: Library, out: &mu
         return Err(Failure::Usage(refusal.unwrap_or_default()));
     }
     let hosts = environment::hosts(side, host);
-    let measured = measure::measure(side, &experiment, &jobs, &Progress::new(first))?;
+    let native_at_best = args.native == NativeMode::Best;
+    let measured = measure::measure(side, &experiment, jobs, native_at_best, &Progress::new(first))?;
     if !first {
         return Ok(());
     }
-    let environment = environment::environment(hosts, library.name, library.standard);
-    let results = collect(experiment, environment, side.cube.machine(), &jobs, left_out, measured);
+    let environment = environment::environment(hosts, fabric, library.name, library.standard);
+    let results = collect(experiment, environment, side.cube.machine(), left_out, measured);
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&results).map_err(|error| error.to_string())?)?;
     } else {
@@ -227,7 +246,7 @@ fn on_rank(args: &BenchArgs, side: &Side, host: &str, library: Library, out: &mu
     Ok(())
 }
 
-fn list(jobs: &[Job], out: &mut dyn Write) -> Result<(), Failure> {
+fn list(jobs: &[jobs::Job], out: &mut dyn Write) -> Result<(), Failure> {
     for job in jobs {
         let packet = job.options.as_ref().and_then(|o| o.packet).filter(|packet| *packet < job.call.space().len());
         let packet = packet.map_or(String::new(), |p| format!(" of {}", sizes::show_bytes(p * ELEMENT)));
@@ -242,14 +261,22 @@ fn collect(
     experiment: Experiment,
     environment: Environment,
     machine: &Machine,
-    jobs: &[Job],
     left_out: Vec<String>,
     measured: Measured,
 ) -> Results {
-    let ranks = jobs.first().map_or(0, |job| job.call.size);
+    let ranks = measured.jobs.first().map_or(0, |job| job.call.size);
     let oversubscribed = environment.hosts.iter().any(|host| host.ranks > host.cores);
-    let warnings = warnings(&experiment, &environment, oversubscribed, &measured);
-    let rows = jobs.iter().zip(measured.samples).zip(measured.explanations);
+    let mut warnings = warnings(&experiment, &environment, oversubscribed, &measured);
+    warnings.extend(measured.screened.warnings);
+    // Limits hold for one rank a host.
+    let fabric = environment.fabric.filter(|fabric| fabric.holds(ranks) && environment.hosts.len() == ranks);
+    if let (Some(fabric), None) = (environment.fabric, fabric) {
+        let hosts = environment.hosts.len();
+        warnings.push(format!(
+            "no limits are given: HYPERCOLL_FABRIC tells of a {fabric}, but {ranks} ranks are on {hosts} hosts"
+        ));
+    }
+    let rows = measured.jobs.iter().zip(measured.samples).zip(measured.explanations);
     let results = rows.filter_map(|((job, samples), explanation)| {
         let summary = statistics::Summary::of(&samples)?;
         let bytes = job.bandwidth_bytes();
@@ -272,6 +299,7 @@ fn collect(
             median_s: summary.median,
             ci_low_s: summary.interval.map(|(low, _)| low),
             ci_high_s: summary.interval.map(|(_, high)| high),
+            limit_s: fabric.and_then(|fabric| fabric.limit(&job.call, ELEMENT)),
             min_s: summary.min,
             max_s: summary.max,
             algbw: (bytes > 0).then(|| bytes as f64 / summary.median),
@@ -284,11 +312,13 @@ fn collect(
         oversubscribed,
         warnings,
         results: results.collect(),
+        screening: measured.screened.tried,
         method: Method {
             experiment: experiment.name,
             description:
                 "dissemination barrier of the library before every repetition; time = maximum over ranks; jobs in \
-                          shuffled order in every pass; warm-up discarded; results verified beforehand"
+                          shuffled order in every pass; warm-up discarded; results verified beforehand; native algorithms \
+                          are forced on duplicates of the communicator"
                     .into(),
             passes: experiment.passes,
             passes_done: measured.passes_done,

@@ -1,28 +1,91 @@
 //! MPI's own collectives, by rsmpi.
 
 use super::arena::{permutation, source};
+use super::candidates::{algorithm_variable, Forced};
 use hypercoll::collective::{Call, Collective};
+use hypercoll::control_variables::ControlVariables;
 use mpi::collective::SystemOperation;
 use mpi::point_to_point::send_receive_into;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 use mpi::Rank;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
-/// The communicator of native calls: the library works on a duplicate of it.
+/// Lets Open MPI look at the variables that force algorithms. It reads this one when it starts, and never again.
+const DYNAMIC_RULES: &str = "coll_tuned_use_dynamic_rules";
+
+/// The communicators of native calls; the library works on a duplicate of the first.
 pub struct Native {
     world: SimpleCommunicator,
     rank: usize,
+    variables: Option<ControlVariables>,
+    /// Duplicates on which an algorithm is forced.
+    forced: RefCell<HashMap<Forced, SimpleCommunicator>>,
+}
+
+/// Before MPI starts: asks Open MPI to let algorithms be forced. As long as none is, it chooses as it always does: its
+/// component `tuned` replaces the fixed decision of a communicator for those collectives alone that have one forced when the
+/// communicator is made. What the user has set stays.
+pub fn allow_forcing() {
+    let name = format!("OMPI_MCA_{DYNAMIC_RULES}");
+    if std::env::var_os(&name).is_none() {
+        std::env::set_var(name, "1");
+    }
 }
 
 impl Native {
     pub fn new(world: SimpleCommunicator) -> Native {
         let rank = world.rank() as usize;
-        Native { world, rank }
+        Native { world, rank, variables: ControlVariables::open().ok(), forced: RefCell::default() }
     }
 
-    /// Runs a call; the buffers are those of the library's call.
-    pub fn run(&self, call: &Call, send: &[f64], receive: &mut [f64]) {
-        let world = &self.world;
+    /// Whether algorithms can be forced, on all ranks (which call this together).
+    pub fn can_force(&self) -> bool {
+        let dynamic = self.variables.as_ref().map(|variables| variables.read(DYNAMIC_RULES));
+        let mut refusals = [f64::from(u8::from(!matches!(dynamic, Some(Ok(Some(1))))))];
+        self.maximum(&mut refusals);
+        refusals[0] == 0.0
+    }
+
+    /// Numbers and names of the algorithms of a collective, by Open MPI's name for it.
+    pub fn algorithms(&self, collective: &str) -> Vec<(i64, String)> {
+        let values = self.variables.as_ref().map(|variables| variables.values(&algorithm_variable(collective)));
+        values.and_then(|values| values.ok()).unwrap_or_default()
+    }
+
+    /// Makes a communicator on which an algorithm is forced, unless there is one (all ranks call this together).
+    ///
+    /// Open MPI reads the variables when a communicator is made; they are put back at once.
+    pub fn force(&self, forced: &Forced) -> hypercoll::Result<()> {
+        let Some(variables) = &self.variables else { return Ok(()) };
+        if self.forced.borrow().contains_key(forced) {
+            return Ok(());
+        }
+        let segment = (forced.segment_variable(), forced.segment as i64);
+        let mut wanted = vec![(forced.algorithm_variable(), forced.algorithm)];
+        // A barrier has none.
+        wanted.extend(variables.read(&segment.0)?.map(|_| segment));
+        let mut before = Vec::new();
+        for (name, value) in &wanted {
+            before.push((name, variables.read(name)?));
+            variables.write(name, *value)?;
+        }
+        let communicator = self.world.duplicate();
+        for (name, value) in before {
+            value.map_or(Ok(()), |value| variables.write(name, value))?;
+        }
+        self.forced.borrow_mut().insert(forced.clone(), communicator);
+        Ok(())
+    }
+
+    /// Runs a call, by MPI's own choice or by an algorithm that has been forced; the buffers are those of the library's call.
+    ///
+    /// # Panics
+    /// If the algorithm has not been forced before.
+    pub fn run(&self, call: &Call, forced: Option<&Forced>, send: &[f64], receive: &mut [f64]) {
+        let duplicates = self.forced.borrow();
+        let world = forced.map_or(&self.world, |forced| &duplicates[forced]);
         let root = || world.process_at_rank(call.root as Rank);
         let on_root = self.rank == call.root;
         let sum = SystemOperation::sum;

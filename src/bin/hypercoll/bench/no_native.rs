@@ -1,12 +1,25 @@
 //! In place of MPI's own collectives in a build without MPI: nothing can make one of these.
 
+use super::candidates::Forced;
 use hypercoll::collective::Call;
 use std::convert::Infallible;
 
 pub struct Native(Infallible);
 
 impl Native {
-    pub fn run(&self, _: &Call, _: &[f64], _: &mut [f64]) {
+    pub fn can_force(&self) -> bool {
+        match self.0 {}
+    }
+
+    pub fn algorithms(&self, _: &str) -> Vec<(i64, String)> {
+        match self.0 {}
+    }
+
+    pub fn force(&self, _: &Forced) -> hypercoll::Result<()> {
+        match self.0 {}
+    }
+
+    pub fn run(&self, _: &Call, _: Option<&Forced>, _: &[f64], _: &mut [f64]) {
         match self.0 {}
     }
 

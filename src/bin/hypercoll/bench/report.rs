@@ -1,6 +1,6 @@
 //! The tables.
 
-use super::results::{auto, best, native, Results, Row};
+use super::results::{auto, best, native, native_best, Results, Row};
 use super::sizes::show_bytes;
 use super::statistics::geometric_mean;
 use std::io::{self, Write};
@@ -44,6 +44,13 @@ pub fn header(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         out,
         "# vs native: native median / this median, more than 1 is faster; *: the best of ours; ~: the CIs overlap"
     )?;
+    if forced(results) {
+        writeln!(out, "# native:NAME: an algorithm of native MPI's that was forced; the best after {} had been tried; vs best: the best \
+                       native median / this median", results.screening.len())?;
+    }
+    if let Some(fabric) = environment.fabric {
+        writeln!(out, "# network: {fabric}; limit: the least time in which it can carry the call, by this median")?;
+    }
     if let Some((name, tau, t_c)) = &method.machine {
         let (tau, rate) = (tau * 1e6, 1e-6 / t_c);
         writeln!(out, "# auto chooses for: {name}, tau {tau:.2} us, 1/t_c {rate:.0} MB/s")?;
@@ -54,6 +61,11 @@ pub fn header(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     warnings(results, out)
 }
 
+/// Whether native algorithms were forced.
+fn forced(results: &Results) -> bool {
+    !results.screening.is_empty()
+}
+
 fn warnings(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     results.warnings.iter().try_for_each(|warning| writeln!(out, "# WARNING: {warning}"))
 }
@@ -61,11 +73,17 @@ fn warnings(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 /// A table for each collective.
 pub fn tables(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let width = results.results.iter().map(|row| label(row).len()).max().unwrap_or(0).max(14);
+    // Columns that would be empty everywhere are left out.
+    let of_limit = results.results.iter().any(|row| row.limit_s.is_some());
+    let (vs_best, limit) = (
+        if forced(results) { format!(" {:>9}", "vs best") } else { String::new() },
+        if of_limit { format!(" {:>6}", "limit") } else { String::new() },
+    );
     for collective in results.collectives() {
         writeln!(out, "\n## {collective}")?;
         writeln!(
             out,
-            "{:>9}  {:<width$} {:>5} {:>11} {:>23} {:>11} {:>11} {:>11} {:>10}",
+            "{:>9}  {:<width$} {:>5} {:>11} {:>23} {:>11} {:>11} {:>11} {:>10}{vs_best}{limit}",
             "size",
             "implementation",
             "reps",
@@ -77,23 +95,27 @@ pub fn tables(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             "vs native"
         )?;
         for (bytes, rows) in results.by_size(collective) {
-            let (native, best) = (native(&rows), best(&rows));
+            let (native, native_best, best) = (native(&rows), native_best(&rows), best(&rows));
             for row in &rows {
                 let interval = match (row.ci_low_s, row.ci_high_s) {
                     (Some(low), Some(high)) => format!("[{:.2}, {:.2}]", low * 1e6, high * 1e6),
                     _ => "-".into(),
                 };
-                let ratio = match native {
-                    Some(native) if !row.native => {
-                        let overlap = if overlap(native, row) { "~" } else { "" };
-                        format!("{overlap}{:.2}", native.median_s / row.median_s)
-                    }
-                    _ => String::new(),
+                let is_default = native.is_some_and(|native| std::ptr::eq(native, *row));
+                let vs_native = ratio(native.filter(|_| !is_default), row);
+                let vs_best = match forced(results) {
+                    true => format!(" {:>9}", ratio(native_best.filter(|_| !row.native), row)),
+                    false => String::new(),
+                };
+                let limit = match (of_limit, row.of_limit()) {
+                    (true, Some(fraction)) => format!(" {fraction:>6.3}"),
+                    (true, None) => format!(" {:>6}", "-"),
+                    (false, _) => String::new(),
                 };
                 let star = if best.is_some_and(|best| std::ptr::eq(best, *row)) { "*" } else { " " };
                 writeln!(
                     out,
-                    "{:>9} {star}{:<width$} {:>5} {:>11.2} {:>23} {:>11.2} {:>11.2} {:>11} {:>10}",
+                    "{:>9} {star}{:<width$} {:>5} {:>11.2} {:>23} {:>11.2} {:>11.2} {:>11} {:>10}{vs_best}{limit}",
                     if row.collective == "barrier" { "-".into() } else { show_bytes(bytes) },
                     label(row),
                     row.samples_s.len(),
@@ -102,12 +124,19 @@ pub fn tables(results: &Results, out: &mut dyn Write) -> io::Result<()> {
                     row.min_s * 1e6,
                     row.max_s * 1e6,
                     row.algbw.map_or("-".into(), |algbw| format!("{:.1}", algbw / 1e6)),
-                    ratio
+                    vs_native
                 )?;
             }
         }
     }
     Ok(())
+}
+
+/// How many times as long the other takes; marked where that is not sure.
+fn ratio(other: Option<&Row>, row: &Row) -> String {
+    other.map_or(String::new(), |other| {
+        format!("{}{:.2}", if overlap(other, row) { "~" } else { "" }, other.median_s / row.median_s)
+    })
 }
 
 /// The implementation; for the library's own choice with what it chose.
@@ -131,25 +160,56 @@ fn overlap(a: &Row, b: &Row) -> bool {
 pub fn summary(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n## summary: native median / ours, geometric mean over sizes (more than 1: ours is faster)")?;
     writeln!(out, "# best: the best of ours at each size; auto: the library's own choice; ~: the CIs overlap")?;
-    writeln!(out, "{:<15} {:>6} {:>8} {:>8}   sizes at which auto is slower", "collective", "sizes", "best", "auto")?;
+    writeln!(
+        out,
+        "# vs default: native MPI by its own choice; vs best: the best of native MPI at each size, {}",
+        match forced(results) {
+            true => "forced algorithms included",
+            false => "which is its own choice, as none was forced",
+        }
+    )?;
+    let of_limit = results.results.iter().any(|row| row.limit_s.is_some());
+    if of_limit {
+        writeln!(out, "# limit: the fraction of the physical limit that auto and native MPI at its best reach at the largest size")?;
+    }
+    let limit = |above: &str, left: &str, right: &str| match of_limit {
+        true => (format!("{above:>16}"), format!("{left:>8}{right:>8}")),
+        false => Default::default(),
+    };
+    let (above, below) = limit("of the limit", "auto", "native");
+    writeln!(out, "{:<15} {:>6} {:>16}{:>16}{above}", "", "", "best of ours vs", "auto vs")?;
+    writeln!(
+        out,
+        "{:<15} {:>6} {:>8}{:>8}{:>8}{:>8}{below}   sizes at which auto is slower than the best of native",
+        "collective", "sizes", "default", "best", "default", "best"
+    )?;
     for collective in results.collectives() {
-        let (mut of_best, mut of_auto, mut slower) = (Vec::new(), Vec::new(), Vec::new());
-        for (bytes, rows) in results.by_size(collective) {
-            let Some(native) = native(&rows) else { continue };
-            of_best.extend(best(&rows).map(|best| native.median_s / best.median_s));
-            if let Some(auto) = auto(&rows) {
-                let ratio = native.median_s / auto.median_s;
-                of_auto.push(ratio);
-                if ratio < 1.0 {
-                    let unsure = if overlap(native, auto) { "~" } else { "" };
-                    slower.push(format!("{} ({unsure}{ratio:.2})", show_bytes(bytes)));
-                }
+        let mut ratios: [Vec<f64>; 4] = Default::default();
+        let mut slower = Vec::new();
+        let by_size = results.by_size(collective);
+        for (bytes, rows) in &by_size {
+            let (Some(native), Some(native_best)) = (native(rows), native_best(rows)) else { continue };
+            let mut add = |at: usize, other: &Row, ours: Option<&Row>| {
+                ratios[at].extend(ours.map(|ours| other.median_s / ours.median_s));
+            };
+            add(0, native, best(rows));
+            add(1, native_best, best(rows));
+            add(2, native, auto(rows));
+            add(3, native_best, auto(rows));
+            if let Some(auto) = auto(rows).filter(|auto| auto.median_s > native_best.median_s) {
+                let size = if *bytes == 0 { "-".into() } else { show_bytes(*bytes) };
+                slower.push(format!("{size} ({})", ratio(Some(native_best), auto)));
             }
         }
-        let show = |ratios: &[f64]| geometric_mean(ratios).map_or("-".into(), |mean| format!("{mean:.2}"));
+        let [a, b, c, d] =
+            ratios.each_ref().map(|of| geometric_mean(of).map_or("-".into(), |mean| format!("{mean:.2}")));
         let slower = if slower.is_empty() { "none".into() } else { slower.join(", ") };
-        let sizes = of_best.len();
-        writeln!(out, "{collective:<15} {sizes:>6} {:>8} {:>8}   {slower}", show(&of_best), show(&of_auto))?;
+        let largest = by_size.values().next_back();
+        let fraction = |row: Option<&Row>| row.and_then(Row::of_limit).map_or("-".into(), |part| format!("{part:.3}"));
+        let [ours, theirs] = [largest.and_then(|rows| auto(rows)), largest.and_then(|rows| native_best(rows))];
+        let (_, limit) = limit("", &fraction(ours), &fraction(theirs));
+        let sizes = ratios[0].len();
+        writeln!(out, "{collective:<15} {sizes:>6} {a:>8}{b:>8}{c:>8}{d:>8}{limit}   {slower}")?;
     }
     warnings(results, out)
 }

@@ -1,5 +1,6 @@
 //! The results file: what `bench` writes and `plot` reads. Times are in seconds, sizes in bytes.
 
+use super::limit::Fabric;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -14,6 +15,34 @@ pub struct Results {
     pub warnings: Vec<String>,
     pub method: Method,
     pub results: Vec<Row>,
+    /// The native algorithms that were tried, to find those that are measured beside native's own choice.
+    #[serde(default)]
+    pub screening: Vec<Tried>,
+}
+
+/// A native algorithm that was tried.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Tried {
+    pub collective: String,
+    pub size_bytes: usize,
+    pub implementation: String,
+    /// The first call, which does not count.
+    pub warm_up_s: f64,
+    /// Few, or none if the warm-up told enough; each the maximum over the ranks.
+    pub samples_s: Vec<f64>,
+    pub verdict: Verdict,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Measured beside native's own choice.
+    Measured,
+    /// Others are faster.
+    Slower,
+    /// Its result is wrong.
+    Wrong,
 }
 
 /// Where and with what it was measured.
@@ -25,6 +54,9 @@ pub struct Environment {
     /// UTC, RFC 3339.
     pub date: String,
     pub hosts: Vec<Host>,
+    /// The network between the hosts, where the links are known (`HYPERCOLL_FABRIC`).
+    #[serde(default)]
+    pub fabric: Option<Fabric>,
     pub cpu: Option<String>,
     pub kernel: Option<String>,
     pub mpi_library: String,
@@ -85,6 +117,9 @@ pub struct Row {
     pub ci_high_s: Option<f64>,
     pub min_s: f64,
     pub max_s: f64,
+    /// The least time in which the network can carry it.
+    #[serde(default)]
+    pub limit_s: Option<f64>,
     /// Bytes of the largest buffer that a rank passes, by the median.
     #[serde(rename = "algbw_Bps")]
     pub algbw: Option<f64>,
@@ -132,9 +167,21 @@ impl Results {
     }
 }
 
-/// The row of MPI's own implementation.
+impl Row {
+    /// The fraction of the physical limit that it reaches, where that is known.
+    pub fn of_limit(&self) -> Option<f64> {
+        self.limit_s.map(|limit| limit / self.median_s)
+    }
+}
+
+/// The row of MPI's own implementation, by its own choice.
 pub fn native<'r>(rows: &[&'r Row]) -> Option<&'r Row> {
-    rows.iter().copied().find(|row| row.native)
+    rows.iter().copied().find(|row| row.native && row.implementation == super::jobs::NATIVE)
+}
+
+/// The fastest of the native rows, forced algorithms included, by the median.
+pub fn native_best<'r>(rows: &[&'r Row]) -> Option<&'r Row> {
+    fastest(rows.iter().copied().filter(|row| row.native))
 }
 
 /// The row of the library's own choice.
@@ -144,5 +191,9 @@ pub fn auto<'r>(rows: &[&'r Row]) -> Option<&'r Row> {
 
 /// The fastest of the library's rows, by the median.
 pub fn best<'r>(rows: &[&'r Row]) -> Option<&'r Row> {
-    rows.iter().copied().filter(|row| !row.native).min_by(|a, b| a.median_s.total_cmp(&b.median_s))
+    fastest(rows.iter().copied().filter(|row| !row.native))
+}
+
+fn fastest<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<&'r Row> {
+    rows.min_by(|a, b| a.median_s.total_cmp(&b.median_s))
 }

@@ -1,20 +1,6 @@
 //! Sizes in bytes, as people write them.
 
-/// Reads `8`, `64 B`, `1KiB`, `64K`, `4MiB`, `1G`: all units are powers of 1024.
-pub fn parse_bytes(text: &str) -> Result<usize, String> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = (&text[..digits], text[digits..].trim());
-    let shift = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kib" => 10,
-        "m" | "mib" => 20,
-        "g" | "gib" => 30,
-        _ => return Err(format!("'{text}' is no size; sizes are like 8, 64KiB, 4MiB (B, KiB, MiB, GiB)")),
-    };
-    let number: usize = number.parse().map_err(|_| format!("'{text}' is no size; sizes are like 8, 64KiB, 4MiB"))?;
-    number.checked_mul(1 << shift).ok_or_else(|| format!("'{text}' is more than can be counted"))
-}
+pub use hypercoll::select::parse_bytes;
 
 /// Reads a list `8,1KiB,4MiB`, or a range `8..4MiB` in steps of x4, or `8..4MiB:2` in steps of x2. Both ends of a range
 /// belong to it.

@@ -1,18 +1,16 @@
 //! The MPI executor's transport: nonblocking point-to-point calls on a duplicate of the user's communicator.
 //!
-//! This is the one module over `mpi::ffi`, and the only one with `unsafe` code. All calls use the `PMPI_` names, so that
-//! the library can live inside an interposer that exports the `MPI_` ones.
-//!
 //! A message of one range is sent from and received into the user's buffer; one of several ranges is packed. Messages of
 //! more bytes than MPI can count are split.
 
-use super::{affinity, Buffers, Completion, Transport, Wait};
+use super::accept;
 use crate::error::{Error, Result};
+use crate::executor::{affinity, Buffers, Completion, Transport, Wait};
 use crate::operation::SystemOperation;
 use crate::schedule::BufferRange;
 use mpi::ffi;
 use mpi::traits::{AsRaw, Communicator};
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::time::{Duration, Instant};
 
 /// Bytes of one MPI message at most: MPI counts in `int`.
@@ -70,23 +68,6 @@ struct Message {
     received: usize,
     /// Bytes in all.
     bytes: usize,
-}
-
-/// Turns a return code of MPI into a `Result`.
-fn accept(call: &'static str, code: c_int) -> Result<()> {
-    if code == ffi::MPI_SUCCESS as c_int {
-        return Ok(());
-    }
-    let mut text = vec![0u8; ffi::MPI_MAX_ERROR_STRING as usize + 1];
-    let mut len: c_int = 0;
-    // SAFETY: `text` holds the MPI_MAX_ERROR_STRING bytes that MPI may write, `len` is a valid out parameter.
-    let known = unsafe { ffi::PMPI_Error_string(code, text.as_mut_ptr().cast::<c_char>(), &mut len) };
-    let message = if known == ffi::MPI_SUCCESS as c_int {
-        String::from_utf8_lossy(&text[..(len.max(0) as usize).min(text.len())]).into_owned()
-    } else {
-        format!("error code {code}")
-    };
-    Err(Error::Mpi { call, message })
 }
 
 /// The number of cores that all ranks share, as all of them see it, or `None` if they do not share one memory. Ranks may be
@@ -150,6 +131,23 @@ impl MpiTransport {
             cancelled: false,
         };
         Ok((transport, cores))
+    }
+
+    /// Rank 0's text on all ranks (which call this together), by the native broadcast.
+    pub fn from_rank_0(&self, text: String) -> Result<String> {
+        let mut bytes = text.into_bytes();
+        let mut len = bytes.len().min(LARGEST_MESSAGE) as u64;
+        // SAFETY: `len` is one element of that type, and a live communicator.
+        let told = unsafe { ffi::PMPI_Bcast((&raw mut len).cast::<c_void>(), 1, ffi::RSMPI_UINT64_T, 0, self.comm) };
+        accept("MPI_Bcast", told)?;
+        bytes.resize(len as usize, 0);
+        // SAFETY: `bytes` holds `len` bytes on all ranks.
+        let told = unsafe {
+            let at = bytes.as_mut_ptr().cast::<c_void>();
+            ffi::PMPI_Bcast(at, len as c_int, ffi::RSMPI_UINT8_T, 0, self.comm)
+        };
+        accept("MPI_Bcast", told)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// A place for a new message.

@@ -1,0 +1,158 @@
+//! What native MPI can be made to do: Open MPI's algorithms, each with the segment sizes that it takes.
+
+use super::sizes::show_bytes;
+use hypercoll::collective::Collective;
+
+/// Segment sizes that are tried, in bytes; 0 is whole messages.
+const SEGMENTS: [usize; 7] = [0, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10];
+
+/// The segment size that an algorithm is tried with before all others.
+const USUAL_SEGMENT: usize = 32 << 10;
+
+/// A native algorithm by number, instead of the one that MPI would choose.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Forced {
+    /// The collective as Open MPI calls it.
+    pub collective: &'static str,
+    pub algorithm: i64,
+    pub name: String,
+    /// In bytes; 0: whole messages.
+    pub segment: usize,
+}
+
+impl Forced {
+    /// The variable that forces the algorithm.
+    pub fn algorithm_variable(&self) -> String {
+        algorithm_variable(self.collective)
+    }
+
+    /// The variable that says the segment size.
+    pub fn segment_variable(&self) -> String {
+        format!("{}_segmentsize", self.algorithm_variable())
+    }
+}
+
+/// `native:binomial seg 8 KiB`, as tables and files call it.
+impl std::fmt::Display for Forced {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", super::jobs::NATIVE, self.name)?;
+        match self.segment {
+            0 => Ok(()),
+            bytes => write!(f, " seg {}", show_bytes(bytes)),
+        }
+    }
+}
+
+/// The variable of Open MPI that forces an algorithm of a collective.
+pub fn algorithm_variable(collective: &str) -> String {
+    format!("coll_tuned_{collective}_algorithm")
+}
+
+/// What Open MPI calls a collective of which the algorithm can be forced.
+pub fn open_mpi_name(collective: Collective) -> Option<&'static str> {
+    match collective {
+        Collective::Broadcast => Some("bcast"),
+        Collective::Scatter => Some("scatter"),
+        Collective::Gather => Some("gather"),
+        Collective::AllGather => Some("allgather"),
+        Collective::AllToAll | Collective::TransposeRows => Some("alltoall"),
+        Collective::Reduce => Some("reduce"),
+        Collective::ReduceScatter => Some("reduce_scatter_block"),
+        Collective::AllReduce => Some("allreduce"),
+        Collective::Barrier => Some("barrier"),
+        Collective::Permute
+        | Collective::Send
+        | Collective::Exchange
+        | Collective::TransposeSubmatrices
+        | Collective::MatrixMultiply => None,
+    }
+}
+
+/// Whether an algorithm of Open MPI cuts messages into segments. (The variable for their size is there for all of them.)
+fn takes_segments(collective: &str, name: &str) -> bool {
+    match collective {
+        "bcast" => ["chain", "pipeline", "split_binary_tree", "binary_tree", "binomial", "knomial"].contains(&name),
+        "reduce" => ["chain", "pipeline", "binary", "binomial", "in-order_binary"].contains(&name),
+        "allreduce" => name == "segmented_ring",
+        // The size of its first message.
+        "gather" => name == "linear_sync",
+        _ => false,
+    }
+}
+
+/// Everything that can be tried for a vector or block of so many bytes, given the numbers and names of the algorithms: every
+/// algorithm once, and then their other segment sizes.
+pub fn candidates(
+    collective: &'static str,
+    algorithms: &[(i64, String)],
+    ranks: usize,
+    bytes: usize,
+) -> (Vec<Forced>, Vec<Forced>) {
+    let (mut once, mut others) = (Vec::new(), Vec::new());
+    for (algorithm, name) in algorithms {
+        // 0 is MPI's own choice. An algorithm for two ranks fails, and ends the program, on any other number.
+        if *algorithm == 0 || name == "two_proc" && ranks != 2 {
+            continue;
+        }
+        let of_segment = |segment| Forced { collective, algorithm: *algorithm, name: name.clone(), segment };
+        if takes_segments(collective, name) {
+            let fitting: Vec<usize> = SEGMENTS.into_iter().filter(|segment| *segment < bytes).collect();
+            let usual = fitting.iter().rev().find(|segment| **segment <= USUAL_SEGMENT).copied().unwrap_or(0);
+            for segment in fitting {
+                let place = if segment == usual { &mut once } else { &mut others };
+                place.push(of_segment(segment));
+            }
+        } else {
+            once.push(of_segment(0));
+        }
+    }
+    (once, others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(collective: &'static str, names: &[&str], ranks: usize, bytes: usize) -> Vec<String> {
+        let algorithms: Vec<(i64, String)> = (0..).zip(names.iter().map(|name| name.to_string())).collect();
+        let (once, others) = candidates(collective, &algorithms, ranks, bytes);
+        once.iter().chain(&others).map(Forced::to_string).collect()
+    }
+
+    #[test]
+    fn every_algorithm_comes_first_once_then_the_other_segments() {
+        let names = ["ignore", "basic_linear", "pipeline", "scatter_allgather"];
+        assert_eq!(
+            named("bcast", &names, 8, 64 << 10),
+            [
+                "native:basic_linear",
+                "native:pipeline seg 32 KiB",
+                "native:scatter_allgather",
+                "native:pipeline",
+                "native:pipeline seg 4 KiB",
+                "native:pipeline seg 8 KiB",
+                "native:pipeline seg 16 KiB",
+            ]
+        );
+        assert_eq!(
+            named("bcast", &names, 8, 4 << 10),
+            names[1..].iter().map(|n| format!("native:{n}")).collect::<Vec<_>>()
+        );
+        assert_eq!(named("bcast", &names, 8, 4 << 20).len(), 2 + SEGMENTS.len());
+    }
+
+    #[test]
+    fn algorithms_for_two_ranks_are_for_two_ranks() {
+        let names = ["ignore", "linear", "two_proc"];
+        assert_eq!(named("alltoall", &names, 8, 1 << 20), ["native:linear"]);
+        assert_eq!(named("alltoall", &names, 2, 1 << 20), ["native:linear", "native:two_proc"]);
+    }
+
+    #[test]
+    fn variables_are_those_of_open_mpi() {
+        let forced = Forced { collective: "bcast", algorithm: 6, name: "binomial".into(), segment: 8192 };
+        assert_eq!(forced.algorithm_variable(), "coll_tuned_bcast_algorithm");
+        assert_eq!(forced.segment_variable(), "coll_tuned_bcast_algorithm_segmentsize");
+        assert_eq!(forced.to_string(), "native:binomial seg 8 KiB");
+    }
+}

@@ -1,0 +1,221 @@
+//! `hypercoll explain`: which algorithm a call gets, and why.
+
+use crate::bench::sizes::show_bytes;
+use crate::call::CallArgs;
+use crate::Failure;
+use hypercoll::algorithm::{Algorithm, Parameters};
+use hypercoll::collective::{Call, Collective};
+use hypercoll::select::tuning::{host_name, Here, Tuning};
+use hypercoll::select::{candidates, Candidate, Candidates, Choice, Machine, Options, Settings, Sources};
+use serde_json::{json, Value};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Arguments of `hypercoll explain`.
+#[derive(clap::Args)]
+#[command(after_help = "For instance:
+  hypercoll explain broadcast --count 131072 --size 8
+  hypercoll explain all-to-all --count 1024 --machine network
+  HYPERCOLL_ALGORITHM=broadcast=msbt hypercoll explain broadcast --count 1000
+Ranks are taken to share one memory unless --machine says otherwise. Variables of the environment count as in a call.")]
+pub struct ExplainArgs {
+    /// Collective, e.g. broadcast
+    collective: Collective,
+    /// Elements of the vector or of a block
+    #[arg(long)]
+    count: usize,
+    /// Number of ranks
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    size: u64,
+    /// Bytes of an element
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    element_bytes: u64,
+    /// Ask for this algorithm
+    #[arg(long)]
+    algorithm: Option<String>,
+    #[command(flatten)]
+    call: CallArgs,
+    /// Machine: shared-memory or network, or a tuning file, whatever machine it was made for
+    #[arg(long, value_name = "shared-memory|network|FILE", default_value = "shared-memory")]
+    machine: Where,
+    /// Tuning file to use if it was made for this machine, as HYPERCOLL_TUNING does
+    #[arg(long, value_name = "FILE")]
+    tuning: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Where {
+    SharedMemory,
+    Network,
+    File(PathBuf),
+}
+
+impl FromStr for Where {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Where, Self::Err> {
+        Ok(match text.replace('_', "-").as_str() {
+            "shared-memory" => Where::SharedMemory,
+            "network" => Where::Network,
+            _ => Where::File(text.into()),
+        })
+    }
+}
+
+pub fn run(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let (size, element) = (args.size as usize, args.element_bytes as usize);
+    let (call, mut options) = args.call.open(args.collective, size, args.count)?;
+    call.check().map_err(|error| error.to_string())?;
+    options.algorithm.clone_from(&args.algorithm);
+    let settings = settings(args)?;
+    let choice = settings.overrides.choose(&call, element, &options, &settings.machine);
+    let choice = choice.map_err(|error| Failure::Usage(error.to_string()))?;
+    // What else could have served with the parameters that are asked for.
+    let merged = settings.overrides.merged(call.collective, element, &options).map_err(|error| error.to_string())?;
+    let open = Options { algorithm: None, ..merged.0 };
+    let all = candidates(&call, element, &open, &settings.machine).map_err(|error| error.to_string())?;
+    let answer = Answer { call, element, settings, choice, all };
+    if args.json {
+        writeln!(out, "{}", answer.json())?;
+        return Ok(());
+    }
+    answer.print(out)
+}
+
+/// The machine and what the environment asks for.
+fn settings(args: &ExplainArgs) -> Result<Settings, Failure> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = (args.machine != Where::Network).then_some(cores);
+    let sources = Sources::read(here(cores.is_some()), args.tuning.as_deref());
+    let Where::File(path) = &args.machine else {
+        return sources.settle(cores).map_err(|error| Failure::Usage(error.to_string()));
+    };
+    let mut settings = sources.without_file().settle(cores).map_err(|error| error.to_string())?;
+    settings.machine = read(path)?.machine(None);
+    Ok(settings)
+}
+
+fn read(path: &Path) -> Result<Tuning, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let tuning = text.and_then(|text| Tuning::parse(&text));
+    tuning.map_err(|why| {
+        Failure::Usage(format!("machine: {}: {why} (known besides files: shared-memory, network)", path.display()))
+    })
+}
+
+/// What a tuning file is held against; without MPI nothing is known of its version.
+fn here(shares_memory: bool) -> Here {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").or_else(|_| std::env::var("HOSTNAME"));
+    Here { host: host_name(host.unwrap_or_default().trim()).to_string(), mpi: library(), shares_memory }
+}
+
+#[cfg(feature = "mpi")]
+fn library() -> Option<String> {
+    // One of the few functions of MPI that may be called before its start.
+    mpi::environment::library_version().ok().map(|library| hypercoll::select::tuning::mpi_name(&library))
+}
+
+#[cfg(not(feature = "mpi"))]
+fn library() -> Option<String> {
+    None
+}
+
+struct Answer {
+    call: Call,
+    element: usize,
+    settings: Settings,
+    choice: Choice,
+    all: Candidates,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        let Machine { name, tau, hop, t_c, ports, pairs_linked, packet, packet_limit, shared } = &self.settings.machine;
+        let Choice { algorithm, parameters, predicted, why } = &self.choice;
+        let mut choice = self.row(algorithm, parameters, *predicted);
+        choice["why"] = json!(why);
+        let row = |c: &Candidate| self.row(c.algorithm, &c.parameters, c.predicted);
+        json!({
+            "collective": self.call.collective.name(),
+            "size": self.call.size,
+            "root": self.call.collective.has_root().then_some(self.call.root),
+            "count": self.call.count,
+            "element_bytes": self.element,
+            "machine": {
+                "name": name, "tau_s": tau, "hop_s": hop, "t_c_s_per_byte": t_c, "ports": ports.name(), "pairs_linked": pairs_linked,
+                "packet_bytes": packet, "packet_limit_bytes": packet_limit,
+                "shared_memory": shared.map(|s| json!({ "cores": s.cores })),
+            },
+            "tuning_refused": self.settings.refused,
+            "choice": choice,
+            "candidates": self.all.serving.iter().map(row).collect::<Vec<_>>(),
+            "refused": self.all.refused.iter().map(|(algorithm, why)| {
+                json!({ "algorithm": algorithm.name, "why": why.to_string() })
+            }).collect::<Vec<_>>(),
+        })
+    }
+
+    fn row(&self, algorithm: &Algorithm, parameters: &Parameters, predicted: f64) -> Value {
+        let Parameters { packet, ports, symmetrized, order, variant } = parameters;
+        json!({
+            "algorithm": algorithm.name,
+            "source": algorithm.source,
+            "packet": packet,
+            "packet_bytes": packet.map(|packet| packet * self.element),
+            "ports": ports.name(),
+            "symmetrized": symmetrized,
+            "order": order.map(|order| order.name()),
+            "variant": algorithm.variants.then(|| variant.name()),
+            "predicted_s": predicted,
+        })
+    }
+
+    fn print(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        let Call { collective, size, root, count, .. } = &self.call;
+        let from = if collective.has_root() { format!(", root {root}") } else { String::new() };
+        writeln!(out, "{collective} of {count} x {} B on {size} ranks{from}", self.element)?;
+        let machine = &self.settings.machine;
+        writeln!(out, "machine: {}", machine.name)?;
+        write!(
+            out,
+            "         tau {:.3} us, hop {:.3} us, t_c {:.4} ns a byte, {}",
+            machine.tau * 1e6,
+            machine.hop * 1e6,
+            machine.t_c * 1e9,
+            machine.ports
+        )?;
+        write!(out, ", pairs {}", if machine.pairs_linked { "linked" } else { "linked over cube edges only" })?;
+        if let Some(shared) = machine.shared {
+            write!(out, ", {} cores", shared.cores)?;
+        }
+        if let Some(limit) = machine.packet_limit {
+            write!(out, ", packets below {}", show_bytes(limit))?;
+        }
+        let Choice { algorithm, parameters, predicted, why } = &self.choice;
+        writeln!(out, "\nchoice:  {} ({}), {}", algorithm.name, algorithm.source, self.form(parameters))?;
+        writeln!(out, "         predicted {:.1} us; {why}\n", predicted * 1e6)?;
+        writeln!(out, "{:>14}  candidates", "predicted us")?;
+        for Candidate { algorithm, parameters, predicted } in &self.all.serving {
+            writeln!(out, "{:>14.1}  {:<30} {}", predicted * 1e6, algorithm.name, self.form(parameters))?;
+        }
+        for (_, why) in &self.all.refused {
+            writeln!(out, "{:>14}  {why}", "-")?;
+        }
+        Ok(())
+    }
+
+    fn form(&self, parameters: &Parameters) -> String {
+        let Parameters { packet, ports, symmetrized, .. } = parameters;
+        let symmetrized = if *symmetrized { ", symmetrised" } else { "" };
+        match packet.filter(|packet| *packet < self.call.space().len()) {
+            Some(packet) => {
+                format!("{ports}{symmetrized}, packets of {packet} elements ({})", show_bytes(packet * self.element))
+            }
+            None => format!("{ports}{symmetrized}, whole messages"),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! `hypercoll tune`: measures what the choice of algorithms needs to know of a machine, and writes the tuning file.
+
+#[cfg(feature = "mpi")]
+mod eager;
+#[cfg(feature = "mpi")]
+mod links;
+#[cfg(feature = "mpi")]
+mod ranks;
+#[cfg(feature = "mpi")]
+mod report;
+#[cfg(feature = "mpi")]
+mod shared;
+
+use crate::Failure;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Arguments of `hypercoll tune`.
+#[derive(clap::Args)]
+#[command(after_help = "Under mpirun, on the hosts and with the settings of MPI that programs will use, for instance:
+  mpirun -n 8 --oversubscribe hypercoll tune
+  mpirun --hostfile hosts -n 16 --map-by node hypercoll tune --out cluster.toml
+The file goes to the default place, ~/.config/hypercoll/<host>-<shared|network>.toml, where programs on this machine find it by
+themselves, or where --out says, and HYPERCOLL_TUNING=FILE names it to programs.")]
+#[cfg_attr(not(feature = "mpi"), allow(dead_code))]
+pub struct TuneArgs {
+    /// Write the tuning file here
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Time for everything, in seconds, about
+    #[arg(long, default_value_t = 40.0, value_parser = seconds)]
+    seconds: f64,
+    /// Print what was found as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds: &f64| (1.0..=3600.0).contains(seconds));
+    seconds.ok_or_else(|| format!("'{text}' is no number of seconds from 1 to 3600"))
+}
+
+#[cfg(not(feature = "mpi"))]
+pub fn run(_: &TuneArgs, _: &mut dyn Write) -> Result<(), Failure> {
+    Err(Failure::Usage("this hypercoll was built without MPI, for which it is to be tuned".into()))
+}
+
+#[cfg(feature = "mpi")]
+pub fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    use hypercoll::select::Overrides;
+    // What is measured is the machine, not what a user has asked for, nor does a file that is yet to be written matter.
+    std::env::set_var("HYPERCOLL_TUNING", "");
+    Overrides::VARIABLES.iter().for_each(|name| std::env::remove_var(name));
+    let universe = mpi::initialize().ok_or_else(|| "MPI is initialised already".to_string())?;
+    let ranks = ranks::Ranks::new(universe.world())?;
+    let outcome = tune(args, &ranks, out);
+    // While MPI is up: when the first rank has gone with an error, the launcher ends the others, and their words are lost.
+    outcome.map_err(|failure| {
+        let (Failure::Usage(message) | Failure::Found(message)) = &failure;
+        if ranks.rank == 0 {
+            eprintln!("hypercoll: {message}");
+        }
+        match failure {
+            Failure::Usage(_) => Failure::Usage(String::new()),
+            Failure::Found(_) => Failure::Found(String::new()),
+        }
+    })
+}
+
+/// All of it, on one rank; rank 0 prints and writes.
+#[cfg(feature = "mpi")]
+fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<(), Failure> {
+    use crate::bench::progress::Progress;
+    use hypercoll::select::tuning::{Measured, Tuning};
+    if ranks.size < 2 {
+        return Err(Failure::Usage("ranks: 1; a machine is measured between at least 2 (mpirun -n 8 ...)".into()));
+    }
+    let first = ranks.rank == 0;
+    let origin = report::origin(ranks);
+    // A file that cannot be written is better found out before than after the measurement.
+    let place = if first { report::place(args.out.as_deref(), &origin.host, ranks.cores.is_some()) } else { Ok(None) };
+    if ranks.any(place.is_err()) {
+        return Err(Failure::Usage(place.err().unwrap_or_default()));
+    }
+    let progress = Progress::new(first);
+    progress.start("measuring", 1.0);
+    let reach = |done: f64| progress.reach(done);
+    // The parts of the time are what the steps need on a slow network.
+    let eager = eager::boundary(ranks);
+    reach(0.1);
+    let links = match ranks.cores {
+        Some(cores) => shared::measure(ranks, cores, 0.5 * args.seconds),
+        None => links::measure(ranks, eager, 0.6 * args.seconds, &reach),
+    };
+    reach(0.7);
+    let packet = links::best_packet(ranks, links.t_c.median, 0.3 * args.seconds);
+    progress.end();
+    if !first {
+        return Ok(());
+    }
+    let parameters = Measured {
+        tau: links.tau.median,
+        hop: links.hop.median,
+        t_c: links.t_c.median,
+        ports: links.ports,
+        pairs_linked: links.pairs_linked,
+        packet: packet.best,
+        eager,
+    };
+    let tuning = Tuning {
+        machine: origin,
+        parameters,
+        shared_memory: ranks.cores.map(|cores| hypercoll::select::tuning::Shared { cores }),
+    };
+    let place = place.ok().flatten();
+    if let Some(place) = &place {
+        std::fs::write(place, tuning.text())
+            .map_err(|error| format!("out: cannot write {}: {error}", place.display()))?;
+    }
+    let found = report::Found { tuning, links, packet, place };
+    if args.json {
+        writeln!(out, "{}", found.json())?;
+        return Ok(());
+    }
+    found.print(out)
+}

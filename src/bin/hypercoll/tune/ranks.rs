@@ -1,0 +1,133 @@
+//! The ranks of a measurement, and what they do together.
+
+use crate::bench::statistics::Summary;
+use crate::Failure;
+use hypercoll::Hypercube;
+use mpi::collective::SystemOperation;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+use mpi::Rank;
+use std::time::Instant;
+
+/// Samples of a measurement: at least, and at most.
+const LEAST: usize = 2;
+const MOST: usize = 1000;
+
+/// One rank's means: the library, and MPI itself where more is to be said than a collective can.
+pub struct Ranks {
+    pub cube: Hypercube,
+    pub world: SimpleCommunicator,
+    pub rank: usize,
+    pub size: usize,
+    /// The dimension of the largest cube that all of whose nodes have a rank of their own.
+    pub dimension: u32,
+    /// Cores that the ranks share, if they share one memory.
+    pub cores: Option<usize>,
+}
+
+impl Ranks {
+    pub fn new(world: SimpleCommunicator) -> Result<Ranks, Failure> {
+        let cube = Hypercube::new(&world).map_err(|error| Failure::Usage(error.to_string()))?;
+        let (rank, size) = (cube.rank(), cube.size());
+        let cores = cube.machine().shared.map(|shared| shared.cores);
+        Ok(Ranks { cube, world, rank, size, dimension: size.ilog2(), cores })
+    }
+
+    /// Whether the rank is a node of the largest whole cube.
+    pub fn takes_part(&self) -> bool {
+        self.rank < 1 << self.dimension
+    }
+
+    /// A failure in the midst of a collective leaves the others waiting: it ends them all.
+    pub fn sound(&self, outcome: hypercoll::Result<()>) {
+        if let Err(error) = outcome {
+            eprintln!("hypercoll: rank {}: {error}", self.rank);
+            self.world.abort(1);
+        }
+    }
+
+    /// Element by element the largest value of all ranks.
+    pub fn maximum(&self, values: &mut [f64]) {
+        let own = values.to_vec();
+        self.world.all_reduce_into(&own[..], values, SystemOperation::max());
+    }
+
+    pub fn any(&self, yes: bool) -> bool {
+        let mut value = [f64::from(u8::from(yes))];
+        self.maximum(&mut value);
+        value[0] > 0.0
+    }
+
+    /// Repeats what all ranks do together for about so many seconds; the times that the slowest rank took, without the first.
+    pub fn repeat(&self, seconds: f64, mut run: impl FnMut()) -> Vec<f64> {
+        let (mut samples, mut spent) = (Vec::new(), 0.0);
+        loop {
+            let begin = Instant::now();
+            self.sound(self.cube.barrier());
+            let start = Instant::now();
+            run();
+            let mut times = [start.elapsed().as_secs_f64(), begin.elapsed().as_secs_f64()];
+            self.maximum(&mut times);
+            // All ranks have the same numbers, and stop together.
+            spent += times[1];
+            samples.push(times[0]);
+            if samples.len() > MOST || samples.len() > LEAST && spent > seconds {
+                samples.remove(0);
+                return samples;
+            }
+        }
+    }
+
+    /// Exchanges trains of messages: `count` messages of `bytes` to each of the peers, and as many from each; a peer may
+    /// occur more than once.
+    pub fn train(&self, peers: &[usize], bytes: usize, count: usize, memory: &mut Memory) {
+        let total = peers.len() * count;
+        let Memory { send, receive } = memory;
+        send.resize(bytes, 1);
+        receive.resize(total * bytes, 0);
+        mpi::request::multiple_scope(2 * total, |scope, requests| {
+            let process = |peer: usize| self.world.process_at_rank(peer as Rank);
+            for (part, peer) in receive.chunks_mut(bytes).zip(peers.iter().cycle()) {
+                requests.add(process(*peer).immediate_receive_into(scope, part));
+            }
+            for peer in peers.iter().cycle().take(total) {
+                requests.add(process(*peer).immediate_send(scope, &send[..]));
+            }
+            requests.wait_all(&mut Vec::new());
+        });
+    }
+}
+
+/// Memory of messages, used again.
+#[derive(Default)]
+pub struct Memory {
+    send: Vec<u8>,
+    receive: Vec<u8>,
+}
+
+/// A measured value: the median, the least and the largest of its samples.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Value {
+    pub median: f64,
+    pub min: f64,
+    pub max: f64,
+}
+
+impl Value {
+    /// Of no samples: not a number.
+    pub fn of(samples: &[f64]) -> Value {
+        let summary = Summary::of(samples);
+        let value = |part: fn(&Summary) -> f64| summary.as_ref().map_or(f64::NAN, part);
+        Value { median: value(|s| s.median), min: value(|s| s.min), max: value(|s| s.max) }
+    }
+
+    pub fn scaled(self, factor: f64) -> Value {
+        Value { median: self.median * factor, min: self.min * factor, max: self.max * factor }
+    }
+
+    /// Less a time that is in every sample; a time is not negative.
+    pub fn minus(self, time: f64) -> Value {
+        let less = |part: f64| (part - time).max(0.0);
+        Value { median: less(self.median), min: less(self.min), max: less(self.max) }
+    }
+}

@@ -1,0 +1,123 @@
+//! Where a measurement was made, where its file goes, and what is printed of it.
+
+use super::links::{Links, Packet};
+use super::ranks::{Ranks, Value};
+use crate::bench::environment::date;
+use crate::bench::sizes::show_bytes;
+use crate::Failure;
+use hypercoll::select::tuning::{default_place, host_name, mpi_name, Here, Origin, Tuning};
+use mpi::traits::*;
+use serde_json::{json, Value as Json};
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Bytes of a host's name in what ranks tell each other.
+const NAME: usize = 256;
+
+/// Where and when (all ranks call this together).
+pub fn origin(ranks: &Ranks) -> Origin {
+    let name = mpi::environment::processor_name().unwrap_or_default();
+    let mut own = [0u8; NAME];
+    own.iter_mut().zip(name.bytes()).for_each(|(to, from)| *to = from);
+    let mut all = vec![0u8; NAME * ranks.size];
+    ranks.world.all_gather_into(&own[..], &mut all[..]);
+    let names: BTreeSet<&[u8]> = all.chunks(NAME).collect();
+    // Ranks that do not share a memory are on several hosts, whatever those are called.
+    let hosts = if ranks.cores.is_some() { 1 } else { names.len().max(2) };
+    let library = mpi::environment::library_version().unwrap_or_default();
+    let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processor.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    Origin {
+        host: host_name(&name).to_string(),
+        cpu: model.map_or("unknown", |(_, model)| model.trim()).to_string(),
+        mpi: mpi_name(&library),
+        hosts,
+        ranks: ranks.size,
+        hypercoll: env!("CARGO_PKG_VERSION").into(),
+        date: date(now).split('T').next().unwrap_or_default().to_string(),
+    }
+}
+
+/// Where the file goes, once it is certain that it can be written there; `None` if there is no default place.
+pub fn place(out: Option<&Path>, host: &str, shares_memory: bool) -> Result<Option<PathBuf>, String> {
+    let here = Here { host: host.to_string(), mpi: None, shares_memory };
+    let place = out.map(PathBuf::from).or_else(|| default_place(&here, |name| std::env::var_os(name)));
+    if let Some(place) = &place {
+        let folder = place.parent().filter(|_| out.is_none());
+        let made = folder.map_or(Ok(()), std::fs::create_dir_all);
+        let there = place.exists();
+        let opened = made.and_then(|()| OpenOptions::new().append(true).create(true).open(place));
+        // Should the measurement fail, no empty file stays behind.
+        let opened = opened.and_then(|_| if there { Ok(()) } else { std::fs::remove_file(place) });
+        opened.map_err(|error| format!("out: cannot write {}: {error}", place.display()))?;
+    }
+    Ok(place)
+}
+
+/// All that was found.
+pub struct Found {
+    pub tuning: Tuning,
+    pub links: Links,
+    pub packet: Packet,
+    pub place: Option<PathBuf>,
+}
+
+impl Found {
+    pub fn json(&self) -> Json {
+        let spread = |value: &Value| json!({ "median": value.median, "min": value.min, "max": value.max });
+        json!({
+            "file": self.place,
+            "tuning": self.tuning,
+            "tau_s": spread(&self.links.tau),
+            "t_c_s_per_byte": spread(&self.links.t_c),
+            "port_speed_ups": self.links.speed_ups,
+            "far_over_near": self.links.far,
+            "packets": self.packet.tried.iter().map(|(bytes, time)| {
+                json!({ "bytes": bytes, "s_per_byte": time })
+            }).collect::<Vec<_>>(),
+            "hop_s": spread(&self.links.hop),
+        })
+    }
+
+    pub fn print(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        let Origin { host, cpu, mpi, hosts, ranks, .. } = &self.tuning.machine;
+        let Links { tau, hop, t_c, ports, speed_ups, pairs_linked, far } = &self.links;
+        let on = if *hosts == 1 { "one host".into() } else { format!("{hosts} hosts") };
+        writeln!(out, "{ranks} ranks on {on} ({host}, {cpu}), {mpi}")?;
+        let mut row = |name: &str, value: String, sure: String| writeln!(out, "{name:<22} {value:>16}   {sure}");
+        let times = |value: &Value| format!("{:.3} to {:.3}", value.min * 1e6, value.max * 1e6);
+        row("start-up tau", format!("{:.3} us", tau.median * 1e6), times(tau))?;
+        let rate = |t_c: f64| format!("{:.1}", 1e-6 / t_c);
+        let rates = format!("{} to {} MB/s, median {}", rate(t_c.max), rate(t_c.min), rate(t_c.median));
+        row("transfer time t_c", format!("{:.4} ns/B", t_c.median * 1e9), rates)?;
+        row("hop", format!("{:.3} us", hop.median * 1e6), times(hop))?;
+        if self.tuning.shared_memory.is_some() {
+            row("ports at once", "1".into(), "a rank copies one message at a time".into())?;
+        } else {
+            let all: Vec<String> = speed_ups.iter().map(|speed_up| format!("{speed_up:.2}")).collect();
+            row("ports at once", ports.to_string(), format!("rate of 1, 2, ... over that of one: {}", all.join(", ")))?;
+        }
+        let linked = if *pairs_linked { "yes" } else { "no" };
+        let time =
+            far.map_or("nothing to measure".into(), |far| format!("{far:.2} times as long as between neighbours"));
+        row("every pair linked", linked.into(), time)?;
+        let tried: Vec<String> = self.packet.tried.iter().map(|(_, time)| rate(*time)).collect();
+        let first = self.packet.tried.first().map_or(0, |(bytes, _)| *bytes);
+        let sure = format!("MB/s of {}, twice as much, ...: {}", show_bytes(first), tried.join(" "));
+        row("best packet", show_bytes(self.packet.best), sure)?;
+        let eager = self.tuning.parameters.eager;
+        row("eager boundary", format!("{eager} B"), "largest message that did not wait, to 2 %".into())?;
+        match &self.place {
+            Some(place) => {
+                writeln!(out, "written to {}", place.display())?;
+                writeln!(out, "HYPERCOLL_TUNING={} makes programs use it on this machine", place.display())?;
+            }
+            None => writeln!(out, "written nowhere: neither HOME nor XDG_CONFIG_HOME is set (--out FILE)")?,
+        }
+        Ok(())
+    }
+}

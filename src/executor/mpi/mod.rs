@@ -1,0 +1,30 @@
+//! What calls MPI: the executor's transport, and MPI's control variables.
+//!
+//! This is the one module over `mpi::ffi`, and the only one with `unsafe` code. All calls use the `PMPI_` names, so that
+//! the library can live inside an interposer that exports the `MPI_` ones.
+
+pub mod control_variables;
+mod transport;
+
+pub(crate) use transport::{system_operation, MpiTransport};
+
+use crate::error::{Error, Result};
+use mpi::ffi;
+use std::ffi::{c_char, c_int};
+
+/// Turns a return code of MPI into a `Result`.
+fn accept(call: &'static str, code: c_int) -> Result<()> {
+    if code == ffi::MPI_SUCCESS as c_int {
+        return Ok(());
+    }
+    let mut text = vec![0u8; ffi::MPI_MAX_ERROR_STRING as usize + 1];
+    let mut len: c_int = 0;
+    // SAFETY: `text` holds the MPI_MAX_ERROR_STRING bytes that MPI may write, `len` is a valid out parameter.
+    let known = unsafe { ffi::PMPI_Error_string(code, text.as_mut_ptr().cast::<c_char>(), &mut len) };
+    let message = if known == ffi::MPI_SUCCESS as c_int {
+        String::from_utf8_lossy(&text[..(len.max(0) as usize).min(text.len())]).into_owned()
+    } else {
+        format!("error code {code}")
+    };
+    Err(Error::Mpi { call, message })
+}

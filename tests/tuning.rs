@@ -1,0 +1,254 @@
+//! Tuning files and the environment, through the command line: on threads, and under `mpirun`.
+
+mod common;
+
+use common::{run, Output};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+/// The beginning of the command line, if there are ranks to start, and the program.
+fn command(launcher: &[&str], line: &str, environment: &[(&str, &str)]) -> Output {
+    let words = launcher.iter().copied().chain([env!("CARGO_BIN_EXE_hypercoll")]).chain(line.split_whitespace());
+    let mut words = words.map(String::from);
+    let mut command = Command::new(words.next().expect("a program"));
+    command.args(words).env_remove("RUST_LOG").envs(environment.iter().copied());
+    if !environment.iter().any(|(name, _)| *name == "XDG_CONFIG_HOME") {
+        // Whatever files the user has.
+        command.env("XDG_CONFIG_HOME", "/nonexistent");
+    }
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    run(command, Duration::from_secs(60))
+}
+
+fn json(output: &Output) -> Value {
+    assert_eq!(output.code, Some(0), "{}", output.told());
+    serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", output.told()))
+}
+
+const BENCH: &str = "bench broadcast --sizes 64KiB --algorithms sbt --repetitions 1 --passes 1 --seconds 5 --json";
+
+/// What ran where nothing was asked for by the call.
+fn auto(output: &Output) -> Value {
+    let report = json(output);
+    let rows = report["results"].as_array().expect("results");
+    rows.iter().find(|row| row["implementation"] == "auto").expect("auto").clone()
+}
+
+#[test]
+fn threads_heed_the_environment() {
+    let bench = format!("{BENCH} --threads 4");
+    let usual = auto(&command(&[], &bench, &[]));
+    assert!(usual["algorithm"] != "tcbt" && usual["parameters"]["packet_bytes"].is_null(), "{usual}");
+    let asked = [
+        ("HYPERCOLL_ALGORITHM", "scatter=direct, bcast=tcbt"),
+        ("HYPERCOLL_PACKET", "8KiB,broadcast=4KiB"),
+        ("HYPERCOLL_PORTS", "all-ports"),
+    ];
+    let row = auto(&command(&[], &bench, &asked));
+    assert_eq!(row["algorithm"], "tcbt", "{row}");
+    assert_eq!(row["parameters"]["packet_bytes"], 4096, "{row}");
+    assert_eq!(row["parameters"]["ports"], "all-ports", "{row}");
+}
+
+/// What cannot be is an error that names the variable, and what would have done.
+#[test]
+fn the_environment_is_checked() {
+    let wrong = [
+        ("HYPERCOLL_ALGORITHM", "broadcast=nonsense", "msbt"),
+        ("HYPERCOLL_ALGORITHM", "broadcsat=msbt", "all-gather"),
+        ("HYPERCOLL_ALGORITHM", "nonsense", "any collective"),
+        ("HYPERCOLL_PACKET", "broadcast=0", "at least one"),
+        ("HYPERCOLL_PACKET", "8KB", "KiB"),
+        ("HYPERCOLL_PACKET", "barrier=8", "barrier"),
+        // An element has eight bytes.
+        ("HYPERCOLL_PACKET", "broadcast=7", "8 bytes"),
+        ("HYPERCOLL_PORTS", "two-port", "one-port"),
+        ("HYPERCOLL_SYMMETRIZED", "broadcast=maybe", "true"),
+        // Exist, but this call cannot have them.
+        ("HYPERCOLL_ALGORITHM", "permute=inversion,broadcast=wave", "one-port"),
+    ];
+    for (variable, value, word) in wrong {
+        let output = command(&[], "explain broadcast --count 100", &[(variable, value)]);
+        assert_eq!(output.code, Some(2), "{variable}={value}: {}", output.told());
+        for word in [variable, word] {
+            assert!(output.stderr.contains(word), "{variable}={value}: no '{word}' in {}", output.stderr);
+        }
+        let output = command(&[], &format!("{BENCH} --threads 2"), &[(variable, value)]);
+        assert!(output.code != Some(0) && output.stderr.contains(variable), "{variable}={value}: {}", output.told());
+    }
+}
+
+#[test]
+fn a_call_s_own_options_go_first() {
+    let environment = [("HYPERCOLL_ALGORITHM", "broadcast=msbt"), ("HYPERCOLL_PACKET", "broadcast=8KiB")];
+    let explain =
+        |line: &str| json(&command(&[], &format!("explain broadcast --count 5000 --json {line}"), &environment));
+    let choice = explain("")["choice"].clone();
+    assert_eq!((&choice["algorithm"], &choice["packet_bytes"]), (&"msbt".into(), &8192.into()));
+    assert_eq!(choice["why"], "asked for by HYPERCOLL_ALGORITHM, HYPERCOLL_PACKET");
+    let choice = explain("--algorithm tcbt --packet 10")["choice"].clone();
+    assert_eq!((&choice["algorithm"], &choice["packet"]), (&"tcbt".into(), &10.into()));
+    assert_eq!(choice["why"], "asked for");
+}
+
+/// A folder of the test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("tuning-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+#[test]
+fn explain_takes_parameters_from_a_file() {
+    let folder = folder("explain");
+    let file = folder.join("other.toml");
+    let text = "[machine]\nhost = 'elsewhere'\ncpu = ''\nmpi = 'an MPI'\nhosts = 8\nranks = 8\nhypercoll = '0.0.0'\ndate = ''\n\
+                [parameters]\ntau = 1e-3\nhop = 1e-4\nt_c = 1e-6\nports = 3\npairs_linked = false\npacket = 4096\neager = 5000\n";
+    std::fs::write(&file, text).expect("a file");
+    let file = file.display().to_string();
+    // As it is.
+    let value = json(&command(&[], &format!("explain broadcast --count 100000 --machine {file} --json"), &[]));
+    let machine = &value["machine"];
+    assert_eq!((&machine["tau_s"], &machine["t_c_s_per_byte"]), (&1e-3.into(), &1e-6.into()));
+    assert_eq!((&machine["ports"], &machine["packet_limit_bytes"]), (&"all-ports".into(), &5000.into()));
+    // `direct` sends between ranks that are not neighbours.
+    let refused = value["refused"].as_array().expect("a list");
+    assert!(refused.iter().any(|row| row["algorithm"] == "direct"), "{value}");
+    // Only if it was made for this machine.
+    for (line, environment) in
+        [(format!("--tuning {file}"), vec![]), (String::new(), vec![("HYPERCOLL_TUNING", file.as_str())])]
+    {
+        let line = format!("explain broadcast --count 100000 --machine network --json {line}");
+        let value = json(&command(&[], &line, &environment));
+        assert_eq!(value["machine"]["tau_s"], 10e-6, "the built-in one: {value}");
+        for word in [file.as_str(), "elsewhere", "0.0.0"] {
+            assert!(value["tuning_refused"].as_str().is_some_and(|why| why.contains(word)), "{word}: {value}");
+            assert!(value["choice"]["why"].as_str().is_some_and(|why| why.contains(word)), "{word}: {value}");
+        }
+    }
+    for (text, word) in [(text.replace("ports = 3", "prots = 3"), "prots"), (String::new(), "machine")] {
+        std::fs::write(&file, text).expect("a file");
+        for option in ["--machine", "--tuning"] {
+            let output = command(&[], &format!("explain broadcast --count 1 {option} {file}"), &[]);
+            assert_eq!(output.code, Some(2), "{}", output.told());
+            assert!(output.stderr.contains(&file) && output.stderr.contains(word), "{}", output.told());
+        }
+    }
+    std::fs::remove_dir_all(folder).expect("the folder is ours");
+}
+
+#[cfg(feature = "mpi")]
+mod under_mpirun {
+    use super::*;
+
+    fn launcher(ranks: &str) -> Vec<String> {
+        let name = std::env::var("HYPERCOLL_MPIRUN").unwrap_or_else(|_| "mpirun".into());
+        let mut words = vec![name.clone()];
+        if name.ends_with("mpirun") {
+            // More ranks than cores are welcome, and a rank that waits lets others run.
+            words.extend(["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"].map(String::from));
+        }
+        words.extend(["-n".into(), ranks.into()]);
+        words
+    }
+
+    fn mpirun(ranks: &str, line: &str, environment: &[(&str, &str)]) -> Output {
+        let launcher = launcher(ranks);
+        command(&launcher.iter().map(String::as_str).collect::<Vec<_>>(), line, environment)
+    }
+
+    /// The ranks take rank 0's word, whatever their own environment says; if they chose differently, they would wait for ever.
+    #[test]
+    fn all_ranks_choose_alike() {
+        for (first, others, algorithm) in [("broadcast=tcbt", "", "tcbt"), ("", "broadcast=tcbt", "direct")] {
+            let mut words = launcher("1");
+            let program = env!("CARGO_BIN_EXE_hypercoll");
+            let set = |value: &str| format!("HYPERCOLL_ALGORITHM={value}");
+            words.extend(["env".into(), set(first), program.into()]);
+            words.extend(BENCH.split_whitespace().map(String::from));
+            words.extend([":", "-n", "3", "env"].map(String::from));
+            words.push(set(others));
+            let output =
+                command(&words.iter().map(String::as_str).collect::<Vec<_>>(), BENCH, &[("HYPERCOLL_TIMEOUT", "20")]);
+            let row = auto(&output);
+            assert_eq!(row["algorithm"], algorithm, "{first} {others}: {row}");
+        }
+    }
+
+    #[test]
+    fn errors_are_those_of_all_ranks() {
+        for (variable, value) in [
+            ("HYPERCOLL_ALGORITHM", "broadcast=nonsense"),
+            ("HYPERCOLL_TUNING", "/nonexistent/file.toml"),
+            ("HYPERCOLL_TUNING", "/proc/self/status"),
+        ] {
+            let output = mpirun("3", BENCH, &[(variable, value)]);
+            assert_eq!(output.code, Some(2), "{variable}={value}: {}", output.told());
+            let word = if variable == "HYPERCOLL_TUNING" { value } else { "nonsense" };
+            assert!(output.stderr.contains(word), "{variable}={value}: {}", output.told());
+        }
+    }
+
+    /// What `tune` writes is used on this machine, from the default place or by name, and refused elsewhere.
+    #[test]
+    fn tuned_and_used() {
+        let folder = folder("tuned");
+        let config = folder.display().to_string();
+        let at_home = [("XDG_CONFIG_HOME", config.as_str())];
+        let found = json(&mpirun("2", "tune --seconds 1 --json", &at_home));
+        let file = found["file"].as_str().expect("a file").to_string();
+        assert!(file.starts_with(&format!("{config}/hypercoll/")) && file.ends_with("-shared.toml"), "{file}");
+        let parameters = &found["tuning"]["parameters"];
+        assert!(parameters["tau"].as_f64().is_some_and(|tau| tau > 0.0), "{found}");
+        assert!(parameters["t_c"].as_f64().is_some_and(|t_c| t_c > 0.0), "{found}");
+        let machine = |output: &Output| {
+            let report = json(output);
+            let machine = report["method"]["machine"].as_array().expect("a machine").clone();
+            (machine[0].as_str().expect("a name").to_string(), machine[1].clone())
+        };
+        // From the default place, and by name.
+        let by_name = [("HYPERCOLL_TUNING", file.as_str())];
+        for environment in [&at_home[..], &by_name[..]] {
+            let (name, tau) = machine(&mpirun("2", BENCH, environment));
+            assert!(name.contains("measured on"), "{name}");
+            assert_eq!(tau, parameters["tau"]);
+        }
+        // An empty name is none.
+        let (name, _) = machine(&mpirun("2", BENCH, &[at_home[0], ("HYPERCOLL_TUNING", "")]));
+        assert!(name.ends_with("(built in)"), "{name}");
+        // Made for another MPI: refused, and said so.
+        let text = std::fs::read_to_string(&file).expect("the file");
+        let mpi = found["tuning"]["machine"]["mpi"].as_str().expect("a version");
+        std::fs::write(&file, text.replace(mpi, "Closed MPI 1.0")).expect("a file");
+        for environment in [&at_home[..], &by_name[..]] {
+            let output = mpirun("2", BENCH, environment);
+            let (name, tau) = machine(&output);
+            for text in [&name, &output.stderr] {
+                assert!(text.contains("refused: made for Closed MPI 1.0") && text.contains(&file), "{text}");
+            }
+            assert_eq!(output.stderr.matches("Closed MPI").count(), 1, "once, by rank 0: {}", output.stderr);
+            assert!(name.contains("built in") && tau != parameters["tau"], "{name}");
+        }
+        // A file in the default place that makes no sense is no error.
+        std::fs::write(&file, "nonsense").expect("a file");
+        let (name, _) = machine(&mpirun("2", BENCH, &at_home));
+        assert!(name.contains("built in") && name.contains("refused"), "{name}");
+        std::fs::remove_dir_all(folder).expect("the folder is ours");
+    }
+
+    #[test]
+    fn tune_refuses_what_it_cannot_do() {
+        for (ranks, line, word) in [
+            ("1", "tune", "at least 2"),
+            ("2", "tune --out /nonexistent/file.toml", "/nonexistent/file.toml"),
+            ("1", "tune --seconds 0", "seconds"),
+        ] {
+            let output = mpirun(ranks, line, &[]);
+            assert_eq!(output.code, Some(2), "{line}: {}", output.told());
+            assert!(output.stderr.contains(word), "{line}: {}", output.told());
+        }
+    }
+}
