@@ -527,6 +527,93 @@ fn verify_on_threads() {
     }
 }
 
+/// Results of a run on a fabric and of one that knows of none, as older files are.
+fn results_file(directory: &std::path::Path, name: &str, ranks: usize, fabric: Option<Value>) -> String {
+    let row = |implementation: &str, size: f64, median: f64| {
+        let mut row = json!({
+            "collective": "broadcast", "size_bytes": size, "count": 1, "element": "f64", "implementation": implementation,
+            "native": implementation.starts_with("native"), "samples_s": [median], "median_s": median, "min_s": median,
+            "max_s": median,
+        });
+        if fabric.is_some() {
+            row["limit_s"] = json!(size * 1e-7);
+        }
+        row
+    };
+    let mut rows = Vec::new();
+    for size in [65536.0, 1048576.0] {
+        rows.push(row("native", size, size * 5e-7));
+        rows.push(row("auto", size, size * 1.25e-7));
+        if fabric.is_some() {
+            rows.push(row("native:binomial seg 8 KiB", size, size * 2.5e-7));
+        }
+    }
+    let rows: Vec<Value> = rows
+        .into_iter()
+        .map(|mut row| {
+            row["size_bytes"] = json!(row["size_bytes"].as_f64().map(|size| size as usize));
+            row
+        })
+        .collect();
+    let mut results = json!({
+        "environment": {
+            "hypercoll": "0", "date": "2026-01-02T03:04:05Z", "hosts": [], "mpi_library": "Some MPI", "variables": {},
+            "command_line": [], "debug_build": false,
+        },
+        "ranks": ranks, "oversubscribed": false,
+        "method": {
+            "experiment": "", "description": "", "passes": 1, "passes_done": 1, "repetitions": 1, "warm_up": 0,
+            "seconds": 1.0, "seconds_taken": 1.0, "seed": 0, "confidence": 0.95, "left_out": [],
+        },
+        "results": rows,
+    });
+    if let Some(fabric) = fabric {
+        results["environment"]["fabric"] = fabric;
+        results["screening"] = json!([{
+            "collective": "broadcast", "size_bytes": 65536, "implementation": "native:binomial seg 8 KiB", "warm_up_s": 1.0,
+            "samples_s": [1.0], "verdict": "measured",
+        }]);
+    }
+    let path = directory.join(name);
+    std::fs::write(&path, results.to_string()).expect("a file");
+    path.display().to_string()
+}
+
+#[test]
+fn plots_of_results() {
+    let directory = std::env::temp_dir().join(format!("hypercoll-plot-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let cube = |dimension: usize| Some(json!({"kind": "cube", "dimension": dimension, "rate_bps": 5e7}));
+    let old = results_file(&directory, "old.json", 4, None);
+    let three = results_file(&directory, "three.json", 8, cube(3));
+    let out = directory.join("figures");
+    let drawn = |files: &str| {
+        let output = hypercoll(&format!("plot {files} --out {}", out.display()));
+        assert_eq!(output.code, Some(0), "{files}: {}", output.told());
+        output.stdout
+    };
+    let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+
+    drawn(&old);
+    let best = read("broadcast-best.svg");
+    assert!(best.contains("native MPI") && !best.contains("limit") && !best.contains("at its best<"), "{best}");
+    drawn(&three);
+    let best = read("broadcast-best.svg");
+    for text in ["native MPI at its best", "physical limit", "fraction of the physical limit", "cube of dimension 3"] {
+        assert!(best.contains(text), "{text} is missing");
+    }
+    // Forced algorithms are one line, whatever their names.
+    assert!(!read("broadcast.svg").contains("seg 8 KiB"));
+    let listed = drawn(&format!("{old} {three}"));
+    assert!(listed.contains("speed-up-over-best.svg") && listed.contains("speed-up-over-default.svg"), "{listed}");
+    assert!(read("old/broadcast.svg").contains("Some MPI") && read("three/broadcast-best.svg").contains("limit"));
+    assert!(read("speed-up-over-default.svg").contains("broadcast"));
+
+    let twice = hypercoll(&format!("plot {old} {old} --out {}", out.display()));
+    assert_eq!(twice.code, Some(2), "{}", twice.told());
+    std::fs::remove_dir_all(&directory).expect("it is there");
+}
+
 /// `hypercoll ... | head -1`: no panic, no complaint.
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
@@ -594,7 +681,7 @@ fn explain_says_why() {
     refused("explain broadcast", &["--count"]);
     refused("explain broadcast --count 1 --algorithm nonsense", &["nonsense", "msbt"]);
     refused("explain broadcast --count 1 --packet 0", &["packet"]);
-    refused("explain broadcast --count 1 --algorithm direct --packet 1", &["packet", "direct"]);
+    refused("explain broadcast --count 1 --algorithm direct --symmetrized true", &["symmetrized", "direct"]);
     refused("explain broadcast --count 1 --size 4 --root 4", &["root"]);
     refused("explain broadcast --count 1 --machine /nonexistent", &["/nonexistent", "shared-memory"]);
 }

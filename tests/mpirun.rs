@@ -130,6 +130,46 @@ fn examples_on_threads() {
     }
 }
 
+/// The results of a benchmark of native MPI beside ours.
+fn bench(ranks: usize, arguments: &[&str]) -> serde_json::Value {
+    let output = mpirun(ranks, &hypercoll(), &[&["bench", "--json"], arguments].concat(), 120);
+    assert_eq!(output.code, Some(0), "{ranks} ranks {arguments:?}: {}", output.told());
+    serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", output.told()))
+}
+
+/// Native algorithms are forced (the benchmark reads every variable back, and verifies every result), all of them are tried, and
+/// the best stand beside native's own choice.
+#[test]
+fn native_at_its_best() {
+    if !launcher().1 {
+        return;
+    }
+    for ranks in [2, 3, 4] {
+        let arguments = ["broadcast", "all-to-all", "barrier", "permute", "--sizes", "8KiB", "--seconds", "15"];
+        let results = bench(ranks, &[&arguments[..], &["--algorithms", "sbt,direct", "--repetitions", "5"]].concat());
+        let tried = results["screening"].as_array().expect("a list");
+        let names: Vec<&str> = tried.iter().filter_map(|tried| tried["implementation"].as_str()).collect();
+        for name in ["basic_linear", "binomial", "binomial seg 4 KiB", "pairwise", "double_ring"] {
+            assert!(names.contains(&&format!("native:{name}")[..]), "{name} is missing in {names:?}");
+        }
+        assert_eq!(names.contains(&"native:two_proc"), ranks == 2, "{names:?}");
+        assert!(tried.iter().all(|tried| tried["verdict"] != "wrong"), "{tried:?}");
+        for collective in ["broadcast", "all-to-all", "barrier", "permute"] {
+            let rows = results["results"].as_array().expect("a list").iter();
+            let native: Vec<&str> = rows
+                .filter(|row| row["collective"] == collective && row["native"] == true)
+                .filter_map(|row| row["implementation"].as_str())
+                .collect();
+            assert_eq!(native.iter().filter(|name| **name == "native").count(), 1, "{collective}: {native:?}");
+            // MPI has no permutation, so there is nothing to force.
+            let forced = native.iter().filter(|name| name.starts_with("native:")).count();
+            assert_eq!(forced > 0, collective != "permute", "{collective}: {native:?}");
+        }
+    }
+    let results = bench(2, &["broadcast", "--sizes", "8KiB", "--seconds", "2", "--native", "default"]);
+    assert_eq!(results["screening"], serde_json::json!([]));
+}
+
 /// A wrong name is refused on every rank; mpirun passes the exit code on.
 #[test]
 fn exit_codes_come_through() {

@@ -87,7 +87,7 @@ impl Hypercube {
     pub fn new(communicator: &impl ::mpi::traits::Communicator) -> Result<Hypercube> {
         let (transport, cores) = crate::executor::mpi::MpiTransport::duplicate(communicator)?;
         let found = if transport.rank() == 0 { sources(cores.is_some()) } else { String::new() };
-        let text = transport.from_rank_0(found)?;
+        let text = transport.broadcast_from_rank_0(found)?;
         let sources: Sources = serde_json::from_str(&text).map_err(|error| Error::Environment {
             variable: "HYPERCOLL_".into(),
             why: format!("rank 0's settings cannot be read: {error}"),

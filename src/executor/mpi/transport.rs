@@ -134,7 +134,7 @@ impl MpiTransport {
     }
 
     /// Rank 0's text on all ranks (which call this together), by the native broadcast.
-    pub fn from_rank_0(&self, text: String) -> Result<String> {
+    pub fn broadcast_from_rank_0(&self, text: String) -> Result<String> {
         let mut bytes = text.into_bytes();
         let mut len = bytes.len().min(LARGEST_MESSAGE) as u64;
         // SAFETY: `len` is one element of that type, and a live communicator.

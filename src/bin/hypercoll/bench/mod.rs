@@ -57,7 +57,7 @@ pub struct BenchArgs {
     /// Bytes of the vector or block: 8,1KiB,4MiB, or MIN..MAX (steps of x4), or MIN..MAX:FACTOR
     #[arg(long)]
     sizes: Option<String>,
-    /// Only these algorithms, besides native and auto (the library's own choice)
+    /// Only these algorithms, besides native and auto (the library's own choice); auto: that one alone
     #[arg(long, value_delimiter = ',')]
     algorithms: Option<Vec<String>>,
     /// Packet size in bytes for the forms with packets, instead of the best one by formula

@@ -70,6 +70,10 @@ impl Native {
         for (name, value) in &wanted {
             before.push((name, variables.read(name)?));
             variables.write(name, *value)?;
+            let call = "MPI_T_cvar_write";
+            if variables.read(name)? != Some(*value) {
+                return Err(hypercoll::Error::Mpi { call, message: format!("{name} does not keep the value {value}") });
+            }
         }
         let communicator = self.world.duplicate();
         for (name, value) in before {

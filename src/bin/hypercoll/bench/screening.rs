@@ -130,7 +130,7 @@ impl Group<'_, '_> {
         }
         self.bench.side.sound(self.native.force(forced))?;
         let job = self.job.with_forced(forced.clone());
-        let (warm_up_s, failure) = self.bench.verify(&job)?;
+        let (warm_up_s, _, failure) = self.bench.verify(&job)?;
         let mut tried = Tried {
             collective: job.call.collective.name().into(),
             size_bytes: job.bytes,

@@ -18,6 +18,9 @@ pub struct Figure {
     pub title: &'static str,
     /// What was simulated.
     pub setting: &'static str,
+    /// What the marks are.
+    #[serde(skip)]
+    pub marks: &'static str,
     /// What the lines are.
     pub formula: &'static str,
     #[serde(skip)]
@@ -173,7 +176,7 @@ pub fn draw(figure: &Figure) -> Outcome<String> {
         let (head, rest) = root.split_vertically(HEAD);
         head.draw_text(figure.title, &bold(19.0), (24, 14)).map_err(failed)?;
         head.draw_text(figure.setting, &text(13.0, &GREY), (24, 42)).map_err(failed)?;
-        let note = format!("marks: simulated; {}", figure.formula);
+        let note = format!("marks: {}; {}", figure.marks, figure.formula);
         head.draw_text(&note, &text(13.0, &GREY), (24, 62)).map_err(failed)?;
         let mut chart = frame(&rest, figure)?;
         for (series, colour) in coloured(figure) {
@@ -266,6 +269,7 @@ mod tests {
             name: "a",
             title: "A title",
             setting: "a setting",
+            marks: "simulated",
             formula: "line: a formula",
             x: Axis::bytes("block"),
             y: Axis::seconds("time"),

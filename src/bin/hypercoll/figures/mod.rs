@@ -1,6 +1,6 @@
 //! `hypercoll figures`: the papers' experiments in virtual time, beside their closed formulas.
 
-mod chart;
+pub mod chart;
 mod experiments;
 
 use crate::Failure;

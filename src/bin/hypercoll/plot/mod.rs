@@ -1,6 +1,8 @@
 //! `hypercoll plot`: the figures of a benchmark's results.
 
+mod best;
 mod overview;
+mod speed_up;
 pub mod style;
 mod times;
 
@@ -8,42 +10,77 @@ use crate::bench::results::Results;
 use crate::Failure;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `hypercoll plot`.
 #[derive(clap::Args)]
-#[command(after_help = "Draws one SVG for each collective (time, and ratio to native, against size) and overview.svg.")]
+#[command(
+    after_help = "Draws for each collective NAME.svg (time, and ratio to native, of all algorithms against size) and \
+NAME-best.svg
+(the library and native MPI, each at its best, and the physical limit), and overview.svg. Of several results, for instance of
+cubes of several dimensions, each gets a directory of its own name, and speed-up-over-best.svg and
+speed-up-over-default.svg show the speed-up against the dimension."
+)]
 pub struct PlotArgs {
     /// What `hypercoll bench --out` wrote
-    results: PathBuf,
+    #[arg(required = true)]
+    results: Vec<PathBuf>,
     /// Directory for the figures; made if it is not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }
 
 pub fn run(args: &PlotArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let path = args.results.display();
-    let text = fs::read_to_string(&args.results).map_err(|error| format!("results: cannot read {path}: {error}"))?;
-    let results: Results =
-        serde_json::from_str(&text).map_err(|error| format!("results: {path} is no benchmark's JSON: {error}"))?;
-    let mut figures = Vec::new();
-    for collective in results.collectives() {
-        let svg = times::draw(&results, collective).map_err(|error| format!("{collective}: {error}"))?;
-        figures.push((format!("{}.svg", file_name(collective)), svg));
+    let all = args.results.iter().map(|path| read(path)).collect::<Result<Vec<Results>, Failure>>()?;
+    let mut figures: Vec<(PathBuf, String)> = Vec::new();
+    for (path, results) in args.results.iter().zip(&all) {
+        let directory = match &all[..] {
+            [_] => args.out.clone(),
+            _ => args.out.join(path.file_stem().unwrap_or_default()),
+        };
+        let of_one = draw(results)?;
+        if of_one.is_empty() {
+            return Err(Failure::Usage(format!("results: {} has no results", path.display())));
+        }
+        for (name, svg) in of_one {
+            let file = directory.join(name);
+            if figures.iter().any(|(other, _)| *other == file) {
+                return Err(Failure::Usage(format!("results: two files are called {}", path.display())));
+            }
+            figures.push((file, svg));
+        }
     }
-    if let Some(svg) = overview::draw(&results).map_err(|error| format!("overview: {error}"))? {
-        figures.push(("overview.svg".into(), svg));
+    for (name, svg) in speed_up::draw(&all).map_err(|error| format!("speed-up: {error}"))? {
+        figures.push((args.out.join(format!("{name}.svg")), svg));
     }
-    if figures.is_empty() {
-        return Err(Failure::Usage(format!("results: {path} has no results")));
-    }
-    fs::create_dir_all(&args.out).map_err(|error| format!("out: cannot make {}: {error}", args.out.display()))?;
-    for (name, svg) in figures {
-        let path = args.out.join(name);
+    for (path, svg) in figures {
+        let directory = path.parent().unwrap_or(&args.out);
+        fs::create_dir_all(directory).map_err(|error| format!("out: cannot make {}: {error}", directory.display()))?;
         fs::write(&path, svg).map_err(|error| format!("out: cannot write {}: {error}", path.display()))?;
         writeln!(out, "{}", path.display())?;
     }
     Ok(())
+}
+
+fn read(path: &Path) -> Result<Results, Failure> {
+    let name = path.display();
+    let text = fs::read_to_string(path).map_err(|error| format!("results: cannot read {name}: {error}"))?;
+    Ok(serde_json::from_str(&text).map_err(|error| format!("results: {name} is no benchmark's JSON: {error}"))?)
+}
+
+/// The figures of one run, with the names of their files.
+fn draw(results: &Results) -> Result<Vec<(String, String)>, Failure> {
+    let mut figures = Vec::new();
+    for collective in results.collectives() {
+        let failed = |error| Failure::Usage(format!("{collective}: {error}"));
+        let name = file_name(collective);
+        figures.push((format!("{name}.svg"), times::draw(results, collective).map_err(failed)?));
+        figures.push((format!("{name}-best.svg"), best::draw(results, collective).map_err(failed)?));
+    }
+    if let Some(svg) = overview::draw(results).map_err(|error| format!("overview: {error}"))? {
+        figures.push(("overview.svg".into(), svg));
+    }
+    Ok(figures)
 }
 
 /// A collective's name comes from a file: it shall not lead elsewhere.

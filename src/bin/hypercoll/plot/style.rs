@@ -16,6 +16,8 @@ pub const PALETTE: [RGBColor; 6] = [
 /// The library's own choice, a broad band behind the lines.
 pub const AUTO: RGBColor = RGBColor(240, 200, 90);
 pub const NATIVE: RGBColor = BLACK;
+/// What the network can do at most.
+pub const LIMIT: RGBColor = RGBColor(200, 30, 30);
 pub const FASTER: RGBColor = PALETTE[0];
 pub const SLOWER: RGBColor = PALETTE[1];
 pub const GREY: RGBColor = RGBColor(95, 95, 95);

@@ -1,8 +1,8 @@
 //! Time against size for one collective, and beneath it the ratio to native, where differences can be seen that the many
-//! decades of the times hide.
+//! decades of the times hide. [`super::best`] draws with the same means.
 
 use super::style::*;
-use crate::bench::results::{native, Results, Row};
+use crate::bench::results::{native, native_best, Results, Row};
 use crate::bench::sizes::show_bytes;
 use plotters::chart::ChartContext;
 use plotters::coord::cartesian::Cartesian2d;
@@ -10,29 +10,33 @@ use plotters::coord::combinators::{BindKeyPoints, LogCoord, WithKeyPoints};
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-const WIDTH: u32 = 1080;
-const HEAD: u32 = 66;
-const UPPER: u32 = 480;
-const LOWER: u32 = 300;
+pub(super) const WIDTH: u32 = 1080;
+pub(super) const HEAD: u32 = 66;
+pub(super) const UPPER: u32 = 480;
+pub(super) const LOWER: u32 = 300;
 /// Room for the labels at the ends of the lines.
 const LABELS: u32 = 270;
 const LABEL_GAP: i32 = 18;
+/// MPI's own choice, in the results.
+const NATIVE_NAME: &str = "native";
 
-type Axis = WithKeyPoints<LogCoord<f64>>;
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
+pub(super) type Axis = WithKeyPoints<LogCoord<f64>>;
+pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 
-/// One implementation.
-struct Line<'r> {
-    label: String,
-    colour: RGBColor,
-    look: Look,
-    rows: Vec<&'r Row>,
+/// One implementation, or the best of several at every size.
+pub(super) struct Line<'r> {
+    pub label: String,
+    pub colour: RGBColor,
+    pub look: Look,
+    pub rows: Vec<&'r Row>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Look {
+pub(super) enum Look {
     Native,
+    /// The best of native MPI at every size.
+    NativeBest,
     Auto,
     /// An algorithm, with the number of its form, which decides the marker.
     Ours(usize),
@@ -47,25 +51,11 @@ pub fn draw(results: &Results, collective: &str) -> Outcome<String> {
     {
         let height = HEAD + UPPER + if with_native { LOWER } else { 0 };
         let root = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
-        root.fill(&WHITE).map_err(failed)?;
-        let (head, rest) = root.split_vertically(HEAD);
-        head.draw_text(
-            &format!("{collective}: {}", if collective == "barrier" { "time" } else { "time against size" }),
-            &bold(20.0),
-            (24, 16),
-        )
-        .map_err(failed)?;
-        let date = results.environment.date.split('T').next().unwrap_or_default();
-        let setting = format!("{}, {date}", results.setting());
-        head.draw_text(&setting, &text(13.0, &GREY), (24, 44)).map_err(failed)?;
+        let title = format!("{collective}: {}", if collective == "barrier" { "time" } else { "time against size" });
+        let rest = headed(&root, results, &title)?;
         let (upper, lower) = rest.split_vertically(UPPER);
         let sizes: Vec<f64> = by_size.keys().map(|bytes| x(*bytes)).collect();
-        let blocks = matches!(collective, "scatter" | "gather" | "all-gather" | "all-to-all" | "reduce-scatter");
-        let size_name = match collective {
-            "barrier" => "",
-            _ if blocks => "bytes of a block",
-            _ => "bytes of the vector",
-        };
+        let size_name = size_name(collective);
         times(&upper, &lines, &sizes, size_name)?;
         if with_native {
             let ratio = |row: &Row| Some(native(by_size.get(&row.size_bytes)?)?.median_s / row.median_s);
@@ -76,8 +66,29 @@ pub fn draw(results: &Results, collective: &str) -> Outcome<String> {
     Ok(svg)
 }
 
+/// Writes the title and the setting; what is left beneath them.
+pub(super) fn headed<'a>(root: &Area<'a>, results: &Results, title: &str) -> Outcome<Area<'a>> {
+    root.fill(&WHITE).map_err(failed)?;
+    let (head, rest) = root.split_vertically(HEAD);
+    head.draw_text(title, &bold(20.0), (24, 16)).map_err(failed)?;
+    let date = results.environment.date.split('T').next().unwrap_or_default();
+    let network = results.environment.fabric.map_or(String::new(), |fabric| format!("{fabric}; "));
+    let setting = format!("{network}{}, {date}", results.setting());
+    head.draw_text(&setting, &text(13.0, &GREY), (24, 44)).map_err(failed)?;
+    Ok(rest)
+}
+
+/// What the sizes of a collective are.
+pub(super) fn size_name(collective: &str) -> &'static str {
+    match collective {
+        "barrier" => "",
+        "scatter" | "gather" | "all-gather" | "all-to-all" | "reduce-scatter" | "transpose-rows" => "bytes of a block",
+        _ => "bytes of the vector",
+    }
+}
+
 /// A barrier has no bytes; it gets a place nevertheless.
-fn x(bytes: usize) -> f64 {
+pub(super) fn x(bytes: usize) -> f64 {
     bytes.max(1) as f64
 }
 
@@ -85,7 +96,9 @@ fn x(bytes: usize) -> f64 {
 fn lines<'r>(results: &'r Results, collective: &str) -> Vec<Line<'r>> {
     let mut lines: Vec<Line<'r>> = Vec::new();
     let mut algorithms: Vec<&str> = Vec::new();
-    for row in results.results.iter().filter(|row| row.collective == collective) {
+    // A forced native algorithm is measured at few sizes: together they make one line.
+    let forced = |row: &&Row| row.native && row.implementation != NATIVE_NAME;
+    for row in results.results.iter().filter(|row| row.collective == collective && !forced(row)) {
         if let Some(line) = lines.iter_mut().find(|line| line.label == row.implementation) {
             line.rows.push(row);
             continue;
@@ -107,18 +120,23 @@ fn lines<'r>(results: &'r Results, collective: &str) -> Vec<Line<'r>> {
         };
         lines.push(Line { label: row.implementation.clone(), colour, look, rows: vec![row] });
     }
+    if results.results.iter().any(|row| row.collective == collective && forced(&row)) {
+        let rows = results.by_size(collective).values().filter_map(|rows| native_best(rows)).collect();
+        lines.push(Line { label: "native MPI at its best".into(), colour: NATIVE, look: Look::NativeBest, rows });
+    }
     lines.iter_mut().for_each(|line| line.rows.sort_by_key(|row| row.size_bytes));
     lines.sort_by_key(|line| match line.look {
         Look::Auto => 0,
         Look::Ours(_) => 1,
-        Look::Native => 2,
+        Look::Native | Look::NativeBest => 2,
     });
     lines
 }
 
-fn times(area: &Area<'_>, lines: &[Line<'_>], sizes: &[f64], size_name: &str) -> Outcome<()> {
+pub(super) fn times(area: &Area<'_>, lines: &[Line<'_>], sizes: &[f64], size_name: &str) -> Outcome<()> {
     let rows = || lines.iter().flat_map(|line| &line.rows);
-    let low = rows().map(|row| row.ci_low_s.unwrap_or(row.median_s)).fold(f64::INFINITY, f64::min);
+    let least = |row: &Row| row.ci_low_s.unwrap_or(row.median_s).min(row.limit_s.unwrap_or(f64::INFINITY));
+    let low = rows().map(|row| least(row)).fold(f64::INFINITY, f64::min);
     let high = rows().map(|row| row.ci_high_s.unwrap_or(row.median_s)).fold(0.0, f64::max);
     let mut chart = chart(area, sizes, (low / 1.4, high * 1.4), size_name, "time (median, 95 % interval)", &show_time)?;
     for line in lines {
@@ -128,8 +146,23 @@ fn times(area: &Area<'_>, lines: &[Line<'_>], sizes: &[f64], size_name: &str) ->
         });
         chart.draw_series(whiskers).map_err(failed)?;
     }
+    let mut limit: Vec<(f64, f64)> = rows().filter_map(|row| Some((x(row.size_bytes), row.limit_s?))).collect();
+    limit.sort_by(|a, b| a.0.total_cmp(&b.0));
+    limit.dedup();
+    draw_limit(&mut chart, limit)?;
     let points = draw_lines(&mut chart, lines, &|row| Some(row.median_s))?;
     label_lines(area, &chart, lines, &points)
+}
+
+/// The line that nothing can cross, and its name.
+pub(super) fn draw_limit(chart: &mut Chart<'_, '_>, points: Vec<(f64, f64)>) -> Outcome<()> {
+    let Some(first) = points.first().copied() else { return Ok(()) };
+    chart.draw_series([PathElement::new(points, LIMIT.stroke_width(2))]).map_err(failed)?;
+    // The line rises to the right: beneath its beginning there is room.
+    let (x, y) = chart.backend_coord(&first);
+    let style = at(text(12.0, &LIMIT), HPos::Left);
+    let screen = chart.plotting_area().use_screen_coord();
+    screen.draw(&Text::new("physical limit", (x + 12, y + 12), style)).map_err(failed)
 }
 
 fn ratios(
@@ -147,7 +180,7 @@ fn ratios(
 }
 
 /// An empty chart with its axes.
-fn chart<'a, 'b>(
+pub(super) fn chart<'a, 'b>(
     area: &'a Area<'b>,
     sizes: &[f64],
     (low, high): (f64, f64),
@@ -192,7 +225,7 @@ fn chart<'a, 'b>(
 }
 
 /// Draws the lines with their markers; where the last point of each is.
-fn draw_lines(
+pub(super) fn draw_lines(
     chart: &mut Chart<'_, '_>,
     lines: &[Line<'_>],
     y: &dyn Fn(&Row) -> Option<f64>,
@@ -201,11 +234,15 @@ fn draw_lines(
     for line in lines {
         let points: Vec<(f64, f64)> = line.rows.iter().filter_map(|row| Some((x(row.size_bytes), y(row)?))).collect();
         let stroke = match line.look {
-            Look::Native => line.colour.stroke_width(3),
+            Look::Native | Look::NativeBest => line.colour.stroke_width(3),
             Look::Auto => line.colour.mix(0.75).stroke_width(11),
             Look::Ours(_) => line.colour.mix(0.9).stroke_width(1),
         };
-        chart.draw_series(std::iter::once(PathElement::new(points.clone(), stroke))).map_err(failed)?;
+        if line.look == Look::NativeBest {
+            chart.draw_series(DashedLineSeries::new(points.clone(), 8, 5, stroke)).map_err(failed)?;
+        } else {
+            chart.draw_series(std::iter::once(PathElement::new(points.clone(), stroke))).map_err(failed)?;
+        }
         let screen = chart.plotting_area().use_screen_coord();
         for point in &points {
             marker(&screen, chart.backend_coord(point), line)?;
@@ -221,6 +258,9 @@ fn marker(screen: &Area<'_>, (x, y): (i32, i32), line: &Line<'_>) -> Outcome<()>
     let triangle = |size: i32| vec![(x, y - size), (x + size, y + size - 1), (x - size, y + size - 1)];
     match line.look {
         Look::Native => screen.draw(&Rectangle::new([(x - 4, y - 4), (x + 4, y + 4)], colour.filled())),
+        Look::NativeBest => screen
+            .draw(&Rectangle::new([(x - 4, y - 4), (x + 4, y + 4)], paper))
+            .and_then(|()| screen.draw(&Rectangle::new([(x - 4, y - 4), (x + 4, y + 4)], colour.stroke_width(2)))),
         Look::Auto => screen.draw(&Circle::new((x, y), 7, colour.filled())),
         Look::Ours(0) => screen.draw(&Circle::new((x, y), 4, colour.filled())),
         Look::Ours(1) => screen
@@ -235,7 +275,12 @@ fn marker(screen: &Area<'_>, (x, y): (i32, i32), line: &Line<'_>) -> Outcome<()>
 }
 
 /// Writes the names beside the ends of the lines, in the order of the ends.
-fn label_lines(area: &Area<'_>, chart: &Chart<'_, '_>, lines: &[Line<'_>], ends: &[Option<(i32, i32)>]) -> Outcome<()> {
+pub(super) fn label_lines(
+    area: &Area<'_>,
+    chart: &Chart<'_, '_>,
+    lines: &[Line<'_>],
+    ends: &[Option<(i32, i32)>],
+) -> Outcome<()> {
     let (x_range, y_range) = chart.plotting_area().get_pixel_range();
     let screen = area.use_screen_coord();
     let mut ended: Vec<(&Line<'_>, (i32, i32))> =
@@ -253,6 +298,7 @@ fn label_lines(area: &Area<'_>, chart: &Chart<'_, '_>, lines: &[Line<'_>], ends:
         marker(&screen, (elbow + 32, place), line)?;
         let (label, style) = match line.look {
             Look::Native => ("native MPI".to_string(), bold(13.0)),
+            Look::NativeBest => (line.label.clone(), bold(13.0)),
             Look::Auto => ("auto (the library's choice)".to_string(), text(13.0, &BLACK)),
             Look::Ours(_) => (line.label.clone(), text(13.0, &BLACK)),
         };
