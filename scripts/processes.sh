@@ -1,12 +1,13 @@
 # Sourced by scripts that start processes and must not leave any behind.
 #
 # Whatever is started after `mark_processes` carries a mark in its environment, so that it can be told from all other processes.
+# A marked script that marks its own processes adds to the mark: they are still those of whoever started the script, too.
 # shellcheck shell=bash
 
-mark_processes() { export HYPERCOLL_RUN=$$-$RANDOM$RANDOM; }
+mark_processes() { export HYPERCOLL_RUN=${HYPERCOLL_RUN:+$HYPERCOLL_RUN/}$$-$RANDOM$RANDOM; }
 
 # The numbers of the processes with our mark that live.
-ours() { { grep -lzx "HYPERCOLL_RUN=$HYPERCOLL_RUN" /proc/[0-9]*/environ 2>/dev/null || true; } | cut -d / -f 3; }
+ours() { { grep -lzE "^HYPERCOLL_RUN=$HYPERCOLL_RUN(/|\$)" /proc/[0-9]*/environ 2>/dev/null || true; } | cut -d / -f 3; }
 
 # Ends the processes whose numbers a command prints: first asks, then, after two seconds, forces.
 end_all() { # command ...

@@ -6,7 +6,7 @@ mod candidates;
 pub mod environment;
 mod experiment;
 mod jobs;
-mod limit;
+pub mod limit;
 mod measure;
 #[cfg(feature = "mpi")]
 mod native;

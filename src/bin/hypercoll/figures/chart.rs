@@ -1,4 +1,4 @@
-//! Lines and marks in a frame: formulas and simulations.
+//! Lines and marks in a frame: formulas, simulations and measurements.
 
 use crate::bench::sizes::show_bytes;
 use crate::plot::style::*;
@@ -16,8 +16,8 @@ pub struct Figure {
     /// Also the name of the file.
     pub name: &'static str,
     pub title: &'static str,
-    /// What was simulated.
-    pub setting: &'static str,
+    /// What was simulated, or measured.
+    pub setting: String,
     /// What the marks are.
     #[serde(skip)]
     pub marks: &'static str,
@@ -30,10 +30,13 @@ pub struct Figure {
     pub series: Vec<Series>,
 }
 
-/// One line with its marks; either may be missing.
+/// One line with its marks; each may be missing.
 #[derive(Serialize)]
 pub struct Series {
     pub label: String,
+    /// On a network, beside what was simulated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub measured: Vec<(f64, f64)>,
     pub simulated: Vec<(f64, f64)>,
     pub formula: Vec<(f64, f64)>,
     #[serde(skip)]
@@ -42,7 +45,11 @@ pub struct Series {
 
 impl Series {
     pub fn new(label: String) -> Series {
-        Series { label, simulated: Vec::new(), formula: Vec::new(), dashed: false }
+        Series { label, measured: Vec::new(), simulated: Vec::new(), formula: Vec::new(), dashed: false }
+    }
+
+    fn points(&self) -> impl Iterator<Item = &(f64, f64)> {
+        self.measured.iter().chain(&self.simulated).chain(&self.formula)
     }
 
     /// What others tend to.
@@ -175,7 +182,7 @@ pub fn draw(figure: &Figure) -> Outcome<String> {
         root.fill(&WHITE).map_err(failed)?;
         let (head, rest) = root.split_vertically(HEAD);
         head.draw_text(figure.title, &bold(19.0), (24, 14)).map_err(failed)?;
-        head.draw_text(figure.setting, &text(13.0, &GREY), (24, 42)).map_err(failed)?;
+        head.draw_text(&figure.setting, &text(13.0, &GREY), (24, 42)).map_err(failed)?;
         let note = format!("marks: {}; {}", figure.marks, figure.formula);
         head.draw_text(&note, &text(13.0, &GREY), (24, 62)).map_err(failed)?;
         let mut chart = frame(&rest, figure)?;
@@ -195,7 +202,7 @@ fn coloured(figure: &Figure) -> Vec<(&Series, RGBColor)> {
 }
 
 fn frame<'a, 'b>(area: &'a Area<'b>, figure: &Figure) -> Outcome<Chart<'a, 'b>> {
-    let points = || figure.series.iter().flat_map(|series| series.simulated.iter().chain(&series.formula));
+    let points = || figure.series.iter().flat_map(Series::points);
     let (x, y) = (figure.x.places(points().map(|point| point.0)), figure.y.places(points().map(|point| point.1)));
     let mut chart = ChartBuilder::on(area)
         .margin(12)
@@ -229,8 +236,11 @@ fn draw_series(chart: &mut Chart<'_, '_>, figure: &Figure, series: &Series, colo
     } else {
         chart.draw_series([PathElement::new(line, colour.stroke_width(1))]).map_err(failed)?;
     }
-    let marks = series.simulated.iter().map(|point| Circle::new(place(point), 4, colour.filled()));
-    chart.draw_series(marks).map_err(failed).map(drop)
+    // A ring leaves room for the dot of a measurement that agrees.
+    let (radius, style) = if series.measured.is_empty() { (4, colour.filled()) } else { (7, colour.stroke_width(1)) };
+    chart.draw_series(series.simulated.iter().map(|point| Circle::new(place(point), radius, style))).map_err(failed)?;
+    let measured = series.measured.iter().map(|point| Circle::new(place(point), 4, colour.filled()));
+    chart.draw_series(measured).map_err(failed).map(drop)
 }
 
 /// Writes the labels beside the ends of the lines, in the order of the ends.
@@ -239,7 +249,7 @@ fn label(area: &Area<'_>, chart: &Chart<'_, '_>, figure: &Figure) -> Outcome<()>
     let screen = area.use_screen_coord();
     let mut ends = Vec::new();
     for (series, colour) in coloured(figure) {
-        if let Some(end) = series.simulated.last().or(series.formula.last()) {
+        if let Some(end) = series.measured.last().or(series.simulated.last()).or(series.formula.last()) {
             ends.push((chart.backend_coord(&(figure.x.place(end.0), figure.y.place(end.1))), &series.label, colour));
         }
     }
@@ -265,10 +275,10 @@ mod tests {
         let mut series = Series::new("SBT".into());
         series.simulated = vec![(1024.0, 0.5), (4096.0, 2.0)];
         series.formula = series.simulated.clone();
-        let figure = Figure {
+        let mut figure = Figure {
             name: "a",
             title: "A title",
-            setting: "a setting",
+            setting: "a setting".into(),
             marks: "simulated",
             formula: "line: a formula",
             x: Axis::bytes("block"),
@@ -280,6 +290,11 @@ mod tests {
             assert!(svg.contains(text), "{text} is missing");
         }
         assert_eq!(svg.matches("<circle").count(), 2);
+        // With a measurement, what was simulated is rings.
+        assert!(!svg.contains(r#"r="7""#));
+        figure.series[0].measured = vec![(2048.0, 1.0)];
+        let svg = draw(&figure).expect("a drawing");
+        assert_eq!((svg.matches("<circle").count(), svg.matches(r#"r="7""#).count()), (3, 2));
     }
 
     #[test]

@@ -24,10 +24,10 @@ const MESSAGE: usize = 60 * 1024;
 const INTERNAL: usize = 1024;
 
 /// A call of an algorithm, ready to be timed.
-struct Run {
-    algorithm: &'static Algorithm,
-    call: Call,
-    parameters: Parameters,
+pub struct Run {
+    pub algorithm: &'static Algorithm,
+    pub call: Call,
+    pub parameters: Parameters,
 }
 
 impl Run {
@@ -48,7 +48,7 @@ impl Run {
     }
 
     /// In virtual time.
-    fn simulated(&self, machine: &Machine) -> Result<f64, String> {
+    pub fn simulated(&self, machine: &Machine) -> Result<f64, String> {
         self.algorithm.accepts(&self.call, &self.parameters).map_err(|error| error.to_string())?;
         let machine = Machine { ports: self.parameters.ports, ..*machine };
         match simulate(&schedules(self.algorithm, &self.call, &self.parameters), &machine) {
@@ -64,7 +64,7 @@ impl Run {
     }
 
     /// By the paper's formula for a machine without internal packets.
-    fn by_formula(&self, machine: &Machine) -> f64 {
+    pub fn by_formula(&self, machine: &Machine) -> f64 {
         (self.algorithm.formula)(&self.shape()).time(machine.tau, machine.t_c)
     }
 
@@ -94,7 +94,8 @@ fn broadcast_by_packet_size() -> Result<Figure, String> {
     Ok(Figure {
         name: "hj86-figure-5-sbt-broadcast",
         title: "Broadcast along the SBT, by external packet size (1986, figure 5)",
-        setting: "60 KiB, one port, iPSC: 5 ms an internal packet of at most 1 KiB, 1 us a byte, 20 % overlap of ports",
+        setting: "60 KiB, one port, iPSC: 5 ms an internal packet of at most 1 KiB, 1 us a byte, 20 % overlap of ports"
+            .into(),
         marks: "simulated",
         formula: "line: n ceil(M/B) (tau ceil(B/1 KiB) + B t_c), no overlap",
         x: Axis::bytes("external packet B"),
@@ -122,7 +123,7 @@ fn broadcast_by_dimension() -> Result<Figure, String> {
     Ok(Figure {
         name: "hj86-figure-6-sbt-msbt-broadcast",
         title: "Broadcast along the SBT and the MSBT, by dimension (1986, figure 6)",
-        setting: "60 KiB in packets of 1 KiB, one port, iPSC: tau 5 ms, t_c 1 us a byte, 20 % overlap of ports",
+        setting: "60 KiB in packets of 1 KiB, one port, iPSC: tau 5 ms, t_c 1 us a byte, 20 % overlap of ports".into(),
         marks: "simulated",
         formula: "lines: 60 n and 60 + n packets' times, no overlap",
         x: Axis::dimension(),
@@ -144,7 +145,7 @@ fn broadcast_speed_up() -> Result<Figure, String> {
     Ok(Figure {
         name: "hj86-figure-7-speed-up",
         title: "Speed-up of the MSBT's broadcast over the SBT's (1986, figure 7)",
-        setting: "60 KiB in packets of 1 KiB, one port, iPSC: tau 5 ms, t_c 1 us a byte, 20 % overlap of ports",
+        setting: "60 KiB in packets of 1 KiB, one port, iPSC: tau 5 ms, t_c 1 us a byte, 20 % overlap of ports".into(),
         marks: "simulated",
         formula: "line: 60 n / (60 + n); the paper measured about n",
         x: Axis::dimension(),
@@ -193,7 +194,8 @@ fn scatter_by_dimension() -> Result<Figure, String> {
         name: "hj86-figure-8-scatter",
         title: "Scatter along the SBT and the BST (SBnT), by dimension (1986, figure 8)",
         setting:
-            "blocks and packets of 1 KiB, iPSC: one send or receive at a time with 20 % overlap, 5 ms, 1 us a byte",
+            "blocks and packets of 1 KiB, iPSC: one send or receive at a time with 20 % overlap, 5 ms, 1 us a byte"
+                .into(),
         marks: "simulated",
         formula: "line: (N - 1) (tau + M t_c), the same for both",
         x: Axis::dimension(),
@@ -207,7 +209,7 @@ fn scatter_by_block() -> Result<Figure, String> {
     Ok(Figure {
         name: "hj88-figure-11-scatter",
         title: "Scatter along the SBT and the SBnT on 64 nodes, by block (1988, figure 11)",
-        setting: "n = 6, a packet a block, iPSC: one send or receive at a time with 20 % overlap, 5 ms a KiB begun, 1 us a byte",
+        setting: "n = 6, a packet a block, iPSC: one send or receive at a time with 20 % overlap, 5 ms a KiB begun, 1 us a byte".into(),
         marks: "simulated",
         formula: "line: 63 (tau ceil(M/1 KiB) + M t_c), the same for both",
         x: Axis::bytes("block of a node M"),
@@ -248,7 +250,7 @@ fn msbt_over_sbt() -> Result<Figure, String> {
     Ok(Figure {
         name: "speed-up-msbt-over-sbt",
         title: "Broadcast with all ports: how many times faster the MSBT is than the SBT",
-        setting: "each with its best packet size; message M relative to the start-up",
+        setting: "each with its best packet size; message M relative to the start-up".into(),
         marks: "simulated",
         formula: "lines: (ceil(M/B) + n - 1) (tau + B t_c) over (ceil(M/(B n)) + n) (tau + B t_c)",
         x: Axis::dimension(),
@@ -275,7 +277,7 @@ fn sbnt_over_sbt() -> Result<Figure, String> {
     Ok(Figure {
         name: "speed-up-sbnt-over-sbt",
         title: "Scatter with all ports: how many times faster the SBnT is than the SBT",
-        setting: "the farthest blocks first, whole levels at once; block M relative to the start-up",
+        setting: "the farthest blocks first, whole levels at once; block M relative to the start-up".into(),
         marks: "simulated",
         formula: "lines: N/2 M t_c + n tau over (largest subtree) M t_c + n tau",
         x: Axis::dimension(),

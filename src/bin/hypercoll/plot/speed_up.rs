@@ -30,7 +30,7 @@ fn figure(name: &'static str, title: &'static str, series: Vec<Series>) -> Figur
     Figure {
         name,
         title,
-        setting: "each collective at the largest size that was measured in all dimensions",
+        setting: "each collective at the largest size that was measured in all dimensions".into(),
         marks: "native median / median of auto, the library's own choice",
         formula: "above 1: auto is faster",
         x: Axis::dimension(),
