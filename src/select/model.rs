@@ -8,6 +8,10 @@ use crate::collective::{Call, Collective};
 /// So much longer messages take that wait for their receivers, where packets have a limit.
 const UNBUFFERED: f64 = 3.0;
 
+/// Packets that are considered on a network, in bytes, from and to.
+const SHORTEST_PACKET: usize = 1 << 10;
+const LARGEST_PACKET: usize = 1 << 18;
+
 /// The parameters to consider: as asked for, or, what is left open, as the machine suggests.
 pub(super) fn parameters(
     algorithm: &Algorithm,
@@ -54,19 +58,21 @@ fn port_models(algorithm: &Algorithm, options: &Options, machine: &Machine) -> V
 
 /// The packet size in elements that suggests itself, if packets are of any use.
 fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters, machine: &Machine) -> Option<usize> {
-    let shape = algorithm.shape(call, asked);
-    let t_c = machine.t_c * element as f64;
-    let best = if !algorithm.cuts(asked.ports) {
-        (algorithm.best_packet)(&shape, machine.tau, t_c)
-    } else if machine.shared.is_some() {
-        return None;
-    } else {
-        // What cutting costs in start-ups, and what it saves of the time in which the last of a message follows its first.
-        let formula = (algorithm.formula)(&shape);
-        (flow(&formula, &shape, asked.ports, machine) * machine.tau / (formula.hops.max(2) - 1) as f64 / t_c).sqrt()
-    };
-    let limit = machine.packet_limit.map_or(usize::MAX, |limit| (limit - limit / 16) / element.max(1));
-    Some((best.round() as usize).min(limit).clamp(1, call.space().len().max(1)))
+    let space = call.space().len().max(1);
+    if machine.shared.is_some() {
+        let best = || (algorithm.best_packet)(&algorithm.shape(call, asked), machine.tau, machine.t_c * element as f64);
+        return (!algorithm.cuts(asked.ports)).then(|| (best().round() as usize).clamp(1, space));
+    }
+    // The papers' best packet is for start-ups that add to transfers. On a network both go on at the same time, so that shorter
+    // packets are better: the best one of a few sizes.
+    let limit = machine.packet_limit.map_or(LARGEST_PACKET, |limit| (limit - limit / 16).min(LARGEST_PACKET));
+    let sizes =
+        (SHORTEST_PACKET.ilog2()..).map(|shift| 1usize << shift).take_while(|bytes| *bytes < limit).chain([limit]);
+    let timed = sizes.map(|bytes| (bytes / element.max(1)).clamp(1, space)).map(|packet| {
+        let parameters = Parameters { packet: Some(packet), ..*asked };
+        (packet, predict(algorithm, call, element, &parameters, machine))
+    });
+    timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(packet, _)| packet)
 }
 
 /// Elements that follow one another through the busiest port when packets need not wait for the end of a round.
@@ -81,7 +87,8 @@ fn flow(formula: &Formula, shape: &Shape, ports: PortModel, machine: &Machine) -
 
 /// The time for the next larger whole cube, in seconds.
 ///
-/// On a network: the paper's formula, tau for every start-up and t_c for every element that follow one another, and a hop for
+/// On a network: the paper's formula, a start-up for every round and t_c for every element that follow one another, except that
+/// start-ups and transfers, of different messages, go on at the same time (as the sides of a right angle add up); and a hop for
 /// every message that waits for another one. Where messages are cut into packets, what follows one another is the load of the
 /// busiest link, and the last packet arrives behind it over as many links as there are hops.
 ///
@@ -113,7 +120,8 @@ pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &
             (rounds, elements * if sent < limit { 1.0 } else { UNBUFFERED })
         }
     };
-    hops * machine.hop + start_ups * machine.tau + elements * congestion * t_c
+    // A start-up and a transfer, of different messages, go on at the same time.
+    hops * machine.hop + start_ups * machine.tau.hypot(elements * congestion * t_c / start_ups.max(1.0))
 }
 
 /// How many times as long a permutation by direct messages takes where they are led over the edges of the cube, lowest dimension
