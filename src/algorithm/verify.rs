@@ -116,6 +116,7 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
 mod tests {
     use super::super::registry::ALGORITHMS;
     use super::*;
+    use super::super::Shape;
     use crate::schedule::{Avoided, PortModel};
     use crate::topology::sbnt::Variant;
 

@@ -103,7 +103,8 @@ impl Cost {
 pub fn legal(schedules: &[Schedule], ports: PortModel, cut: bool) -> Vec<Violation> {
     let mut violations = Vec::new();
     for schedule in schedules {
-        let mut seen: HashMap<(usize, bool, Option<usize>), Vec<(bool, usize)>> = HashMap::new();
+        // By round and what its messages would share: direction and peer of those seen.
+        let mut seen: HashMap<_, Vec<(bool, usize)>> = HashMap::new();
         for operation in schedule.operations() {
             let (sends, peer) = match operation.kind {
                 Kind::Send { peer } => (true, peer),

@@ -132,6 +132,14 @@ impl Messages {
         cut
     }
 
+    /// Elements of the message that was cut into packets of which this is one.
+    pub(super) fn uncut(&self, message: &Message) -> usize {
+        let same = |m: &&Message| (m.round, m.peer, m.sends) == (message.round, message.peer, message.sends);
+        let begin = self.list.partition_point(|m| m.round < message.round);
+        let round = self.list[begin..].iter().take_while(|m| m.round == message.round);
+        round.filter(same).flat_map(|m| self.pieces(m)).map(Range::len).sum()
+    }
+
     /// The messages of the opposite collective: in the opposite order and direction, what was copied now `combines`
     /// (reduction) or moves (gather). Of the messages of one round those of the nearest ranks come first, so that a
     /// reduction joins neighbouring intervals of ranks.

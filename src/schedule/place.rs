@@ -26,6 +26,7 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
         scratch: Scratch { lag: if messages.flows() { FLOWING_LAG } else { 0 }, ..Scratch::default() },
         targets: Vec::new(),
         passing: HashMap::new(),
+        whole: (!messages.multiplications().is_empty()).then(HashMap::new),
     };
     for placement in call.initial(rank) {
         placer.held.insert(placement.space.start, placement.space.end, placement.buffer, placement.offset);
@@ -108,6 +109,9 @@ struct Placer<'c> {
     targets: Vec<Target>,
     /// What passes through and has arrived, by its number.
     passing: HashMap<usize, BufferRange>,
+    /// Where products need matrices in one piece: for a message that is cut into packets, by round and peer, where in scratch
+    /// memory the next packet goes.
+    whole: Option<HashMap<(usize, usize), usize>>,
 }
 
 /// Where a run of a received message goes.
@@ -184,7 +188,7 @@ impl Placer<'_> {
                 at = end;
             }
         }
-        self.receive_targets(message);
+        self.receive_targets(message, messages);
     }
 
     fn receive_and_combine(&mut self, message: &Message, messages: &Messages) {
@@ -205,15 +209,24 @@ impl Placer<'_> {
                 at = end;
             }
         }
-        self.receive_targets(message);
+        self.receive_targets(message, messages);
     }
 
     /// Receives into the targets and combines them with what the rank has.
-    fn receive_targets(&mut self, message: &Message) {
+    fn receive_targets(&mut self, message: &Message, messages: &Messages) {
         let targets = std::mem::take(&mut self.targets);
         let len = |t: &Target| t.space.1 - t.space.0;
         let passing: usize = targets.iter().filter(|t| t.home.is_none()).map(len).sum();
-        let mut free = self.scratch.allocate(passing, message.round);
+        let mut free = match &mut self.whole {
+            None => self.scratch.allocate(passing, message.round),
+            Some(whole) => {
+                let scratch = &mut self.scratch;
+                let all = || scratch.allocate(messages.uncut(message), message.round);
+                let next = whole.entry((message.round, message.peer)).or_insert_with(all);
+                *next += passing;
+                *next - passing
+            }
+        };
         let mut ranges = Vec::new();
         let mut arrived = Vec::new();
         for target in &targets {
@@ -333,9 +346,15 @@ impl Held {
     }
 
     fn insert(&mut self, start: usize, end: usize, buffer: Buffer, offset: usize) {
-        if start < end {
-            self.remove(start, end);
-            self.map.insert(start, (end, buffer, offset));
+        if start >= end {
+            return;
+        }
+        self.remove(start, end);
+        match self.map.range_mut(..start).next_back() {
+            Some((&from, last)) if *last == (start, buffer, offset.wrapping_sub(start - from)) => last.0 = end,
+            _ => {
+                self.map.insert(start, (end, buffer, offset));
+            }
         }
     }
 }

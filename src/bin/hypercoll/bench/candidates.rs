@@ -20,18 +20,6 @@ pub struct Forced {
     pub segment: usize,
 }
 
-impl Forced {
-    /// The variable that forces the algorithm.
-    pub fn algorithm_variable(&self) -> String {
-        algorithm_variable(self.collective)
-    }
-
-    /// The variable that says the segment size.
-    pub fn segment_variable(&self) -> String {
-        format!("{}_segmentsize", self.algorithm_variable())
-    }
-}
-
 /// `native:binomial seg 8 KiB`, as tables and files call it.
 impl std::fmt::Display for Forced {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -41,11 +29,6 @@ impl std::fmt::Display for Forced {
             bytes => write!(f, " seg {}", show_bytes(bytes)),
         }
     }
-}
-
-/// The variable of Open MPI that forces an algorithm of a collective.
-pub fn algorithm_variable(collective: &str) -> String {
-    format!("coll_tuned_{collective}_algorithm")
 }
 
 /// What Open MPI calls a collective of which the algorithm can be forced.
@@ -146,13 +129,5 @@ mod tests {
         let names = ["ignore", "linear", "two_proc"];
         assert_eq!(named("alltoall", &names, 8, 1 << 20), ["native:linear"]);
         assert_eq!(named("alltoall", &names, 2, 1 << 20), ["native:linear", "native:two_proc"]);
-    }
-
-    #[test]
-    fn variables_are_those_of_open_mpi() {
-        let forced = Forced { collective: "bcast", algorithm: 6, name: "binomial".into(), segment: 8192 };
-        assert_eq!(forced.algorithm_variable(), "coll_tuned_bcast_algorithm");
-        assert_eq!(forced.segment_variable(), "coll_tuned_bcast_algorithm_segmentsize");
-        assert_eq!(forced.to_string(), "native:binomial seg 8 KiB");
     }
 }

@@ -1,7 +1,7 @@
 //! MPI's own collectives, by rsmpi.
 
 use super::arena::{permutation, source};
-use super::candidates::{algorithm_variable, Forced};
+use super::candidates::Forced;
 use hypercoll::collective::{Call, Collective};
 use hypercoll::control_variables::ControlVariables;
 use mpi::collective::SystemOperation;
@@ -22,6 +22,11 @@ pub struct Native {
     variables: Option<ControlVariables>,
     /// Duplicates on which an algorithm is forced.
     forced: RefCell<HashMap<Forced, SimpleCommunicator>>,
+}
+
+/// The variable of Open MPI that forces an algorithm of a collective, and the one that says its segment size.
+fn variables(collective: &str) -> [String; 2] {
+    ["", "_segmentsize"].map(|end| format!("coll_tuned_{collective}_algorithm{end}"))
 }
 
 /// Before MPI starts: asks Open MPI to let algorithms be forced. As long as none is, it chooses as it always does: its
@@ -50,7 +55,8 @@ impl Native {
 
     /// Numbers and names of the algorithms of a collective, by Open MPI's name for it.
     pub fn algorithms(&self, collective: &str) -> Vec<(i64, String)> {
-        let values = self.variables.as_ref().map(|variables| variables.values(&algorithm_variable(collective)));
+        let [name, _] = variables(collective);
+        let values = self.variables.as_ref().map(|variables| variables.values(&name));
         values.and_then(|values| values.ok()).unwrap_or_default()
     }
 
@@ -62,8 +68,9 @@ impl Native {
         if self.forced.borrow().contains_key(forced) {
             return Ok(());
         }
-        let segment = (forced.segment_variable(), forced.segment as i64);
-        let mut wanted = vec![(forced.algorithm_variable(), forced.algorithm)];
+        let [algorithm, segment] = self::variables(forced.collective);
+        let segment = (segment, forced.segment as i64);
+        let mut wanted = vec![(algorithm, forced.algorithm)];
         // A barrier has none.
         wanted.extend(variables.read(&segment.0)?.map(|_| segment));
         let mut before = Vec::new();
