@@ -115,8 +115,8 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
 #[cfg(test)]
 mod tests {
     use super::super::registry::ALGORITHMS;
-    use super::*;
     use super::super::Shape;
+    use super::*;
     use crate::schedule::{Avoided, PortModel};
     use crate::topology::sbnt::Variant;
 

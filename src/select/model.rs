@@ -2,7 +2,7 @@
 
 use super::{Machine, Options, SharedMemory};
 use crate::address::dimension_for;
-use crate::algorithm::{Algorithm, Formula, Parameters, PortModel};
+use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
 use crate::collective::{Call, Collective};
 
 /// So much longer messages take that wait for their receivers, where packets have a limit.
@@ -16,30 +16,40 @@ pub(super) fn parameters(
     options: &Options,
     machine: &Machine,
 ) -> Vec<Parameters> {
-    let ports = options.ports.unwrap_or(match options.symmetrized {
-        Some(true) => PortModel::AllPorts,
-        _ if algorithm.ports.contains(&machine.ports) => machine.ports,
-        // Made for other machines: run all the same if asked for, as narrow as it can be.
-        _ if options.algorithm.is_some() => algorithm.ports.iter().copied().min().unwrap_or(PortModel::OnePort),
-        _ => PortModel::OnePort,
-    });
-    let symmetrized =
-        options.symmetrized.unwrap_or(algorithm.symmetrizes && ports == PortModel::AllPorts && !call.ordered);
-    let asked = Parameters {
-        packet: options.packet,
-        ports,
-        symmetrized,
-        order: options.order,
-        variant: options.variant.unwrap_or_default(),
-    };
-    let mut all = vec![asked];
-    if options.packet.is_none() && call.count > 0 {
-        all.extend(
-            packet(algorithm, call, element, &asked, machine)
-                .map(|packet| Parameters { packet: Some(packet), ..asked }),
-        );
+    let mut all = Vec::new();
+    for ports in port_models(algorithm, options, machine) {
+        let symmetrized =
+            options.symmetrized.unwrap_or(algorithm.symmetrizes && ports == PortModel::AllPorts && !call.ordered);
+        let asked = Parameters {
+            packet: options.packet,
+            ports,
+            symmetrized,
+            order: options.order,
+            variant: options.variant.unwrap_or_default(),
+        };
+        all.push(asked);
+        if options.packet.is_none() && call.count > 0 {
+            let packet = packet(algorithm, call, element, &asked, machine);
+            all.extend(packet.map(|packet| Parameters { packet: Some(packet), ..asked }));
+        }
     }
     all
+}
+
+/// The port models to consider, the better ones for packets first.
+fn port_models(algorithm: &Algorithm, options: &Options, machine: &Machine) -> Vec<PortModel> {
+    match (options.ports, options.symmetrized) {
+        (Some(ports), _) => vec![ports],
+        (None, Some(true)) => vec![PortModel::AllPorts],
+        // Packets that go all dimensions' ways at once keep even a single port busy, where those of one dimension wait.
+        (None, None) if machine.ports == PortModel::OnePort && machine.shared.is_none() && algorithm.symmetrizes => {
+            vec![PortModel::AllPorts, PortModel::OnePort]
+        }
+        _ if algorithm.ports.contains(&machine.ports) => vec![machine.ports],
+        // Made for other machines: run all the same if asked for, as narrow as it can be.
+        _ if options.algorithm.is_some() => algorithm.ports.iter().copied().min().into_iter().collect(),
+        _ => vec![PortModel::OnePort],
+    }
 }
 
 /// The packet size in elements that suggests itself, if packets are of any use.
@@ -53,17 +63,19 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
     } else {
         // What cutting costs in start-ups, and what it saves of the time in which the last of a message follows its first.
         let formula = (algorithm.formula)(&shape);
-        (flow(&formula, asked.ports) * machine.tau / (formula.hops.max(2) - 1) as f64 / t_c).sqrt()
+        (flow(&formula, &shape, asked.ports, machine) * machine.tau / (formula.hops.max(2) - 1) as f64 / t_c).sqrt()
     };
     let limit = machine.packet_limit.map_or(usize::MAX, |limit| (limit - limit / 16) / element.max(1));
     Some((best.round() as usize).min(limit).clamp(1, call.space().len().max(1)))
 }
 
 /// Elements that follow one another through the busiest port when packets need not wait for the end of a round.
-fn flow(formula: &Formula, ports: PortModel) -> f64 {
-    match ports {
-        PortModel::AllPorts => formula.load,
-        PortModel::OnePort | PortModel::OneWay => formula.elements,
+fn flow(formula: &Formula, shape: &Shape, ports: PortModel, machine: &Machine) -> f64 {
+    match (ports, machine.ports) {
+        (PortModel::AllPorts, PortModel::AllPorts) => formula.load,
+        // All links of a node share its one port.
+        (PortModel::AllPorts, _) => formula.load * f64::from(shape.n),
+        (PortModel::OnePort | PortModel::OneWay, _) => formula.elements,
     }
 }
 
@@ -76,7 +88,8 @@ fn flow(formula: &Formula, ports: PortModel) -> f64 {
 /// On shared memory: hops that take the longer the more ranks wait for a core, a start-up a round, and the copies, of which only
 /// as many go on at once as there are cores.
 pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
-    let formula = (algorithm.formula)(&algorithm.shape(call, parameters));
+    let shape = algorithm.shape(call, parameters);
+    let formula = (algorithm.formula)(&shape);
     let t_c = machine.t_c * element as f64;
     let (hops, rounds) = (formula.hops as f64, formula.rounds as f64);
     if let Some(SharedMemory { cores }) = machine.shared {
@@ -88,13 +101,16 @@ pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &
     let message = formula.elements / rounds.max(1.0);
     let (start_ups, elements) = match parameters.packet.filter(|_| algorithm.cuts(parameters.ports)) {
         Some(packet) if (packet as f64) < message => {
-            let (flow, packet) = (flow(&formula, parameters.ports), packet as f64);
+            let (flow, packet) = (flow(&formula, &shape, parameters.ports, machine), packet as f64);
             (rounds + flow / packet, flow + (hops - 1.0).max(0.0) * packet)
         }
         _ => {
             let limit = machine.packet_limit.map_or(f64::INFINITY, |limit| limit as f64 / element as f64);
             let sent = parameters.packet.map_or(message, |packet| message.min(packet as f64));
-            (rounds, formula.elements * if sent < limit { 1.0 } else { UNBUFFERED })
+            // All links of a node share its one port.
+            let shared = parameters.ports == PortModel::AllPorts && machine.ports != PortModel::AllPorts;
+            let elements = formula.elements * if shared { f64::from(shape.n) } else { 1.0 };
+            (rounds, elements * if sent < limit { 1.0 } else { UNBUFFERED })
         }
     };
     hops * machine.hop + start_ups * machine.tau + elements * congestion * t_c

@@ -195,7 +195,9 @@ impl Experiment {
         for name in &mut self.algorithms {
             *name = name.replace('-', "_").to_lowercase();
             // The library's own choice takes part in any case: named alone, it is all that does.
-            if name != super::jobs::AUTO && self.runs.iter().all(|(collective, _)| registry::find(*collective, name).is_err()) {
+            if name != super::jobs::AUTO
+                && self.runs.iter().all(|(collective, _)| registry::find(*collective, name).is_err())
+            {
                 let mut known: Vec<_> =
                     self.runs.iter().flat_map(|(c, _)| registry::of(*c).map(|algorithm| algorithm.name)).collect();
                 known.sort_unstable();
