@@ -3,7 +3,7 @@
 use super::candidates::Forced;
 use super::experiment::Experiment;
 use super::ELEMENT;
-use hypercoll::algorithm::{registry, Algorithm, Parameters, PortModel, Shape};
+use hypercoll::algorithm::{registry, Algorithm, Parameters, PortModel};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::schedule::Schedule;
 use hypercoll::select::{Machine, Options};
@@ -85,20 +85,19 @@ fn forms(algorithm: &Algorithm, call: &Call, machine: &Machine, packet: Option<u
     for (ports, suffix) in [(PortModel::OnePort, ""), (PortModel::AllPorts, " all-ports")] {
         let symmetrized = algorithm.symmetrizes && ports == PortModel::AllPorts;
         let mut parameters = Parameters { symmetrized, ..Parameters::new(ports) };
-        let packets = algorithm.packets.contains(&ports) || packet.is_some();
-        if packets {
-            // Left open, the library would choose the packet size: whole messages are asked for by one that holds all.
-            parameters.packet = Some(call.space().len().max(1));
+        let whole = call.space().len().max(1);
+        // The packet that the library would take, or the one that is asked for.
+        let suggested = suggested_packet(algorithm, call, &parameters, machine);
+        let packet = packet.or(suggested).filter(|packet| *packet < whole);
+        // Left open, the library would choose the packet size: whole messages are asked for by one that holds all.
+        parameters.packet = (suggested.is_some() || packet.is_some()).then_some(whole);
+        // Where packets have a limit, longer messages take several times as long: hardly worth the time of measuring them.
+        let too_long = machine.packet_limit.is_some_and(|limit| call.count * ELEMENT > limit);
+        if packet.is_none() || !too_long {
+            forms.push((format!("{}{suffix}", algorithm.name), parameters));
         }
-        forms.push((format!("{}{suffix}", algorithm.name), parameters));
-        if packets {
-            let shape = Shape::new(call, &parameters);
-            let best = (algorithm.best_packet)(&shape, machine.tau, machine.t_c * ELEMENT as f64).round() as usize;
-            let packet = packet.unwrap_or(best.max(1));
-            if packet < call.space().len() {
-                let parameters = Parameters { packet: Some(packet), ..parameters };
-                forms.push((format!("{}{suffix} packets", algorithm.name), parameters));
-            }
+        if packet.is_some() {
+            forms.push((format!("{}{suffix} packets", algorithm.name), Parameters { packet, ..parameters }));
         }
     }
     forms.retain(|(_, parameters)| algorithm.accepts(call, parameters).is_ok());
@@ -111,15 +110,25 @@ fn forms(algorithm: &Algorithm, call: &Call, machine: &Machine, packet: Option<u
             kept.push((name, parameters, schedules));
         }
     }
-    let options = |parameters: Parameters| Options {
+    kept.into_iter().map(|(name, parameters, _)| (name, options(algorithm, &parameters))).collect()
+}
+
+/// The packet in elements that the library takes for an algorithm and port model, if any.
+fn suggested_packet(algorithm: &Algorithm, call: &Call, parameters: &Parameters, machine: &Machine) -> Option<usize> {
+    let asked = Options { packet: None, ..options(algorithm, parameters) };
+    let candidates = hypercoll::select::candidates(call, ELEMENT, &asked, machine).ok()?;
+    candidates.serving.iter().find_map(|candidate| candidate.parameters.packet)
+}
+
+fn options(algorithm: &Algorithm, parameters: &Parameters) -> Options {
+    Options {
         algorithm: Some(algorithm.name.into()),
         packet: parameters.packet,
         ports: Some(parameters.ports),
         symmetrized: Some(parameters.symmetrized),
         order: parameters.order,
         variant: Some(parameters.variant),
-    };
-    kept.into_iter().map(|(name, parameters, _)| (name, options(parameters))).collect()
+    }
 }
 
 /// Whether two schedules make a rank do the same; round numbers are of no account to executors.
