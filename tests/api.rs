@@ -1,6 +1,6 @@
 //! The public API, on threads, against results worked out one element at a time.
 
-use hypercoll::algorithm::{registry, Algorithm, Parameters, PortModel};
+use hypercoll::algorithm::{registry, Algorithm, Order, Parameters, PortModel};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::operation::{Commutative, Number, Reduction};
 use hypercoll::select::Options;
@@ -666,8 +666,9 @@ fn options_that_cannot_be_honoured() {
         says(cube.all_to_all().algorithm("msbt").run(&all.clone(), &mut all), "algorithm", &["pairwise_xor"]);
         assert_eq!(says(cube.broadcast(0).packet(0).run(&mut receive), "packet", &["0"]), Error::Packet);
         assert_eq!(says(cube.all_gather().packet(0).run(&send, &mut all), "packet", &[]), Error::Packet);
+        let scatter = cube.scatter(0).algorithm("sbnt").order(Order::Subtrees).ports(PortModel::OnePort).packet(2);
+        says(scatter.run(Some(&all[..]).filter(|_| cube.rank() == 0), &mut receive), "packet", &["sbnt"]);
         let gather = cube.all_gather().algorithm("complete_broadcast");
-        says(gather.clone().packet(2).run(&send, &mut all), "packet", &["complete_broadcast"]);
         let exchange = cube.all_to_all().algorithm("pairwise_xor");
         says(exchange.clone().ports(PortModel::AllPorts).run(&all.clone(), &mut all), "ports", &["all-ports"]);
         says(exchange.symmetrized(true).run(&all.clone(), &mut all), "symmetrized", &["pairwise_xor"]);

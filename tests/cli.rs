@@ -492,7 +492,7 @@ fn check_refuses_what_it_cannot_check() {
     refused("check broadcast sbt --size 4 --root 4", &["root", "4"]);
     refused("check all-gather complete_broadcast --root 1", &["root"]);
     refused("check broadcast sbt --packet 0", &["packet"]);
-    refused("check all-gather complete_broadcast --packet 2", &["packet", "complete_broadcast"]);
+    refused("check scatter sbnt --order subtrees --ports one-port --packet 2", &["packet", "sbnt"]);
     refused("check broadcast sbt --ports two-port", &["two-port", "one-port"]);
     refused("check all-to-all pairwise_xor --ports all-ports", &["ports", "pairwise_xor"]);
     refused("check broadcast sbt --symmetrized true", &["symmetrized"]);

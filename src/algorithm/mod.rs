@@ -344,6 +344,7 @@ impl Algorithm {
 
     /// The messages of `rank`.
     pub fn messages(&self, call: &Call, parameters: &Parameters, rank: usize) -> Messages {
+        let parameters = &self.own(parameters);
         let messages = self.straight(call, parameters, rank);
         match &call.avoid {
             None => messages.flowing(self.flows),
@@ -380,8 +381,13 @@ impl Algorithm {
 
     /// What the formula depends on; cutting messages into packets changes none of it.
     pub fn shape(&self, call: &Call, parameters: &Parameters) -> Shape {
+        Shape::new(call, &self.own(parameters))
+    }
+
+    /// The parameters for what the algorithm makes itself.
+    fn own(&self, parameters: &Parameters) -> Parameters {
         let packet = parameters.packet.filter(|_| !self.cuts(parameters.ports));
-        Shape::new(call, &Parameters { packet, ..*parameters })
+        Parameters { packet, ..*parameters }
     }
 
     /// Whether a packet size cuts the messages of a round, rather than making rounds of packets.

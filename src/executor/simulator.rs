@@ -263,7 +263,8 @@ mod tests {
                         }
                         let parameters = Parameters { packet, symmetrized, ..Parameters::new(ports) };
                         // A start-up as dear as this cannot hide behind other messages; see `verify` for what flows.
-                        if algorithm.flows || algorithm.accepts(&call, &parameters).is_err() {
+                        let cut = packet.is_some() && algorithm.cuts(ports);
+                        if algorithm.flows || cut || algorithm.accepts(&call, &parameters).is_err() {
                             continue;
                         }
                         let (tau, t_c) = (1000.0, 1.0);

@@ -300,7 +300,7 @@ mod tests {
             (network.replace("hosts = 8", "hosts = 1"), "shared_memory"),
             (shared.replace("hosts = 1", "hosts = 2"), "shared_memory"),
             (shared.replace("cores = 2", "cores = 0"), "cores"),
-            (shared.replace("hop = 1.25e-6", "hop = nan"), "hop"),
+            (shared.replace("hop = 1.5e-5", "hop = nan"), "hop"),
             (network.replace("tau = 1", "tau = -1"), "tau"),
             (network.replace("t_c = 1.6e-7", "t_c = inf"), "t_c"),
             (network.replace("pairs_linked = false", "pairs_linked = 0"), "pairs_linked"),

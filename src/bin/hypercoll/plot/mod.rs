@@ -2,6 +2,7 @@
 
 mod best;
 mod overview;
+mod predicted;
 mod speed_up;
 pub mod style;
 mod times;
@@ -17,7 +18,8 @@ use std::path::{Path, PathBuf};
 #[command(
     after_help = "Draws for each collective NAME.svg (time, and ratio to native, of all algorithms against size) and \
 NAME-best.svg
-(the library and native MPI, each at its best, and the physical limit), and overview.svg. Of several results, for instance of
+(the library and native MPI, each at its best, and the physical limit), overview.svg, and predicted.svg (what the cost model
+predicts against what was measured). Of several results, for instance of
 cubes of several dimensions, each gets a directory of its own name, and speed-up-over-best.svg and
 speed-up-over-default.svg show the speed-up against the dimension."
 )]
@@ -79,6 +81,9 @@ fn draw(results: &Results) -> Result<Vec<(String, String)>, Failure> {
     }
     if let Some(svg) = overview::draw(results).map_err(|error| format!("overview: {error}"))? {
         figures.push(("overview.svg".into(), svg));
+    }
+    if let Some(svg) = predicted::draw(results).map_err(|error| format!("predicted: {error}"))? {
+        figures.push(("predicted.svg".into(), svg));
     }
     Ok(figures)
 }
