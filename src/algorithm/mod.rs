@@ -262,6 +262,8 @@ pub struct Algorithm {
     pub exact: fn(&Shape) -> bool,
     /// The formula's time is that of nodes that do not wait for each other's rounds (else round after round).
     pub flows: bool,
+    /// Every node receives from one other only and sends to one other only, so that nothing contends for the one port of a node.
+    pub single_file: bool,
     /// The packet size in elements that takes the least time for (shape, tau, t_c), where packets are taken.
     pub best_packet: fn(&Shape, f64, f64) -> f64,
     /// How it is made.
@@ -290,6 +292,7 @@ const DEFAULTS: Algorithm = Algorithm {
     formula: |_| Formula { rounds: 0, elements: 0.0, moved: 0.0, load: 0.0, hops: 0, path: 0.0 },
     exact: |_| true,
     flows: false,
+    single_file: false,
     best_packet: |shape, _tau, _t_c| shape.count as f64,
     form: Form::Forward(|_, _, _, _| ()),
 };

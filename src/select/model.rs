@@ -12,6 +12,9 @@ const UNBUFFERED: f64 = 3.0;
 const SHORTEST_PACKET: usize = 1 << 10;
 const LARGEST_PACKET: usize = 1 << 18;
 
+/// Where hosts have one port each, messages of several others that arrive at once hold each other up: so much, as measured on TCP.
+const CONTENTION: f64 = 1.05;
+
 /// How a start-up and a transfer, of different messages, that go on at the same time add up: as powers with this exponent, from 1 (one
 /// after the other) to infinity (the longer one). Measured on TCP: short packets cost less than the sum, and more than the longer.
 const OVERLAP: f64 = 1.5;
@@ -126,6 +129,9 @@ pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &
             (rounds, elements * if sent < limit { 1.0 } else { UNBUFFERED })
         }
     };
+    // All dimensions' packets at once, too, keep one port evenly busy.
+    let even = algorithm.single_file || parameters.ports == PortModel::AllPorts && algorithm.cuts(parameters.ports);
+    let congestion = if machine.ports == PortModel::OnePort && !even { congestion * CONTENTION } else { congestion };
     let transfer = elements * congestion * t_c / start_ups.max(1.0);
     hops * machine.hop + start_ups * (machine.tau.powf(OVERLAP) + transfer.powf(OVERLAP)).powf(1.0 / OVERLAP)
 }
