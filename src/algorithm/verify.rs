@@ -154,7 +154,11 @@ mod tests {
                 for &count in counts {
                     for call in calls(algorithm.collective, size, count) {
                         for parameters in parameters(algorithm) {
-                            if algorithm.accepts(&call, &parameters).is_err() {
+                            // What cutting does shows with few packets already.
+                            let cut = parameters.packet.filter(|_| algorithm.cuts(parameters.ports));
+                            if cut.is_some_and(|packet| packet == 1 || count > 12)
+                                || algorithm.accepts(&call, &parameters).is_err()
+                            {
                                 continue;
                             }
                             let report = verify(algorithm, &call, &parameters);
