@@ -112,7 +112,9 @@ pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &
         return hops * machine.hop * turn + rounds * machine.tau + copies * t_c;
     }
     let congestion = if algorithm.cube_edges || machine.pairs_linked { 1.0 } else { congestion(call) };
-    let message = formula.elements / rounds.max(1.0);
+    // The longest message: of few rounds, in which messages double or halve, about half of all; of many, the mean.
+    let halves = formula.rounds > 1 && formula.rounds <= shape.n as usize + 1;
+    let message = if halves { formula.elements / 2.0 } else { formula.elements / rounds.max(1.0) };
     let (start_ups, elements) = match parameters.packet.filter(|_| algorithm.cuts(parameters.ports)) {
         Some(packet) if (packet as f64) < message => {
             let (flow, packet) = (flow(&formula, &shape, parameters.ports, machine), packet as f64);
