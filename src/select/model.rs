@@ -95,7 +95,7 @@ fn flow(formula: &Formula, shape: &Shape, ports: PortModel, machine: &Machine) -
 /// The time for the next larger whole cube, in seconds.
 ///
 /// On a network: the paper's formula, a start-up for every round and t_c for every element that follow one another, except that
-/// start-ups and transfers, of different messages, go on at the same time ([`OVERLAP`]); and a hop for
+/// start-ups and transfers, of different messages, go on at the same time (`OVERLAP`); and a hop for
 /// every message that waits for another one. Where messages are cut into packets, what follows one another is the load of the
 /// busiest link, and the last packet arrives behind it over as many links as there are hops.
 ///
