@@ -73,7 +73,7 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
         return report;
     }
     // Two ranks' messages meet on a link only as the port model allows; a direct algorithm counts ports, not links.
-    report.violations.extend(legal(&schedules, parameters.ports, algorithm.cuts(parameters.ports)));
+    report.violations.extend(legal(&schedules, parameters.ports));
     if call.layout.is_some() || call.avoid.is_some() {
         return report;
     }

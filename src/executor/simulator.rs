@@ -64,7 +64,7 @@ pub struct Timeline {
 /// # Errors
 /// The violations, if a schedule does more in a round than the ports of the machine allow or never comes to its end.
 pub fn simulate(schedules: &[Schedule], machine: &Machine) -> Result<Timeline, Vec<Violation>> {
-    let illegal = legal(schedules, machine.ports, true);
+    let illegal = legal(schedules, machine.ports);
     if !illegal.is_empty() {
         return Err(illegal);
     }

@@ -53,7 +53,7 @@ impl Builder {
         self.push(round, Kind::Multiply { inner }, &[a, b, c]);
     }
 
-    /// What follows need not be under way for what came before to go on, even within a round.
+    /// Begins the next packets of a round's messages: they need not be under way for those before to go on.
     pub fn step(&mut self) {
         self.steps.push(self.operations.len());
     }
@@ -156,6 +156,7 @@ impl Builder {
                 fill[need as usize] += 1;
             }
         }
+        let cut = !self.steps.is_empty();
         let new_round = |&at: &usize| at > 0 && self.operations[at].round != self.operations[at - 1].round;
         self.steps.extend((0..self.operations.len()).filter(new_round));
         self.steps.push(self.operations.len());
@@ -170,6 +171,7 @@ impl Builder {
             size,
             scratch,
             window: LEAST_WINDOW.max(longest),
+            cut,
             operations: self.operations,
             ranges: self.ranges,
             dependencies: self.dependencies,

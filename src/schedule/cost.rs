@@ -98,9 +98,9 @@ impl Cost {
     }
 }
 
-/// Whether no rank does more in any round than its ports allow. Where messages are `cut` into packets, those of a round between two
-/// ranks count as one message.
-pub fn legal(schedules: &[Schedule], ports: PortModel, cut: bool) -> Vec<Violation> {
+/// Whether no rank does more in any round than its ports allow. Where messages are cut into packets ([`Schedule::cut`]), those of a
+/// round between two ranks count as one message.
+pub fn legal(schedules: &[Schedule], ports: PortModel) -> Vec<Violation> {
     let mut violations = Vec::new();
     for schedule in schedules {
         // By round and what its messages would share: direction and peer of those seen.
@@ -117,7 +117,7 @@ pub fn legal(schedules: &[Schedule], ports: PortModel, cut: bool) -> Vec<Violati
                 PortModel::AllPorts => (operation.round, sends, Some(peer)),
             };
             let messages = seen.entry(slot).or_default();
-            if cut && messages.contains(&(sends, peer)) {
+            if schedule.cut && messages.contains(&(sends, peer)) {
                 continue;
             }
             messages.push((sends, peer));
@@ -127,4 +127,34 @@ pub fn legal(schedules: &[Schedule], ports: PortModel, cut: bool) -> Vec<Violati
         }
     }
     violations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collective::Buffer;
+    use crate::schedule::{BufferRange, Builder};
+
+    /// Two messages to each of some ranks in one round, as packets of one or not.
+    fn sends(peers: &[usize], packets: bool) -> Vec<Schedule> {
+        let mut builder = Builder::new();
+        for offset in 0..2 {
+            if packets && offset > 0 {
+                builder.step();
+            }
+            for &peer in peers {
+                builder.send(0, peer, &[BufferRange { buffer: Buffer::Send, offset, len: 1 }]);
+            }
+        }
+        vec![builder.finish(0, 4, 0)]
+    }
+
+    #[test]
+    fn packets_of_a_message_count_once_and_messages_each() {
+        for ports in PortModel::ALL {
+            assert!(legal(&sends(&[1], true), ports).is_empty(), "{ports}");
+            assert!(!legal(&sends(&[1], false), ports).is_empty(), "{ports}");
+            assert_eq!(legal(&sends(&[1, 2], true), ports).is_empty(), ports == PortModel::AllPorts, "{ports}");
+        }
+    }
 }

@@ -102,8 +102,7 @@ impl Messages {
         if most <= 1 {
             return self;
         }
-        let empty = Messages { pieces: Vec::new(), list: Vec::new(), ..self.clone() };
-        let mut cut = Messages { flows: true, ..empty };
+        let mut cut = self.stretched(1).flowing(true);
         for message in &self.list {
             let (mut part, mut room) = (0, packet);
             let mut pieces = Vec::new();

@@ -128,6 +128,8 @@ pub struct Schedule {
     pub scratch: usize,
     /// How many operations beyond the first incomplete one may be under way: the bound on outstanding requests.
     pub window: usize,
+    /// Whether messages are cut into packets, so that several of a round between two ranks are one message of the algorithm's.
+    pub cut: bool,
     operations: Vec<Operation>,
     ranges: Vec<BufferRange>,
     dependencies: Vec<u32>,
