@@ -69,11 +69,13 @@ fn append(builder: &mut Builder, op: &Op) {
     }
 }
 
-/// The schedule with another program.
+/// The schedule with another program, its messages cut into packets or not as before.
 fn with_program(schedule: &Schedule, program: &[Op]) -> Schedule {
     let mut builder = Builder::new();
     program.iter().for_each(|op| append(&mut builder, op));
-    builder.finish(schedule.rank, schedule.size, schedule.scratch)
+    let mut other = builder.finish(schedule.rank, schedule.size, schedule.scratch);
+    other.cut = schedule.cut;
+    other
 }
 
 fn name(violation: &Violation) -> &'static str {
