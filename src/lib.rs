@@ -1,16 +1,17 @@
 //! Hypercube collectives over MPI.
 //!
 //! Every rank plays a node of a Boolean cube, works out its parents, children and messages from its own address, and
-//! carries them out by nonblocking point-to-point calls: broadcast along edge-disjoint spanning trees, scatter along
-//! balanced ones, exchanges that keep every link of the cube busy, and the direct algorithms that are best where ranks share
-//! a memory. The collectives have rsmpi's names and argument order, and return [`Result`]s.
+//! carries them out by nonblocking point-to-point messages, over MPI between hosts and through shared memory within one:
+//! broadcast along edge-disjoint spanning trees, scatter along balanced ones, exchanges that keep every link of the cube busy,
+//! and the direct algorithms that are best where ranks share a memory. The collectives have rsmpi's names and argument order,
+//! and return [`Result`]s.
 //!
 //! # The one idea
 //! An algorithm is a pure function from (call, node) to the transfers of that node. What becomes of them is a [`schedule`],
 //! plain data, and everything else consumes schedules:
 //!
 //! ```text
-//! address -> topology -> algorithm -> schedule -+-> executor::mpi        nonblocking point-to-point
+//! address -> topology -> algorithm -> schedule -+-> executor::mpi        nonblocking point-to-point, shared memory
 //!                                               +-> executor::threads    ranks are threads; no MPI needed
 //!                                               +-> executor::simulator  virtual time, port models
 //!                                               +-> schedule::check      proof over all ranks
@@ -61,7 +62,7 @@
 //! ```
 //!
 //! # Environment
-//! Variables that users set, for programs that they cannot change. Rank 0's values count on all ranks, except for the last two,
+//! Variables that users set, for programs that they cannot change. Rank 0's values count on all ranks, except for the last three,
 //! which each rank reads for itself; threads ([`threads::run`]) read the first four.
 //!
 //! | variable | meaning |
@@ -72,6 +73,7 @@
 //! | `HYPERCOLL_SYMMETRIZED` | all dimensions at once or one at a time, `true` or `false`, in the same form |
 //! | `HYPERCOLL_TUNING` | the tuning file, as `hypercoll tune` writes it; empty: none. If it is not set, `hypercoll/<host>-<shared\|network>.toml` in `XDG_CONFIG_HOME` or `~/.config`, if there is one; [`select::tuning`] |
 //! | `HYPERCOLL_TIMEOUT` | seconds without progress after which a collective ends the job, naming the ranks that are missing |
+//! | `HYPERCOLL_SHARED_MEMORY` | `off`: messages between ranks of one host go through MPI, not through memory that the ranks share; `two-copies`: they do not read each other's memory. The least willing rank counts |
 //! | `HYPERCOLL_SYNCHRONOUS_SENDS` | `1`: every send waits for its receive, for tests |
 //!
 //! What a call's own options say goes before the environment. What does not exist is an error of [`Hypercube::new`]; what a call
@@ -85,7 +87,7 @@
 //! reductions combine in a fixed order: at every step what comes from a lower rank is the left operand, and the steps
 //! are the broadcast's, backwards. Errors of the arguments are found before anything is sent and leave the buffers as they
 //! were. Ranks that pass different counts get an error where a message of the wrong length arrives; they, and those that
-//! wait for them, do not hang, as long as the ranks agree on the number of messages; over MPI a message of more than 2 KiB that
+//! wait for them, do not hang, as long as the ranks agree on the number of messages; between hosts a message of more than 2 KiB that
 //! meets a receive of another length is found after a tenth of a second, and never written anywhere.
 //! Whatever else keeps a rank waiting is
 //! reported after ten seconds, by name of the ranks it waits for (`log`, warn level), and ends the job after

@@ -29,6 +29,11 @@ fn launcher() -> &'static (String, bool) {
 
 /// Runs a program on so many ranks. One run at a time: the ranks of one already share the cores.
 fn mpirun(ranks: usize, program: &Path, arguments: &[&str], seconds: u64) -> Output {
+    mpirun_with(&[], ranks, program, arguments, seconds)
+}
+
+/// The same with variables of the environment.
+fn mpirun_with(variables: &[(&str, &str)], ranks: usize, program: &Path, arguments: &[&str], seconds: u64) -> Output {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let (launcher, open_mpi) = launcher();
     let mut command = Command::new(launcher);
@@ -38,6 +43,7 @@ fn mpirun(ranks: usize, program: &Path, arguments: &[&str], seconds: u64) -> Out
         command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     }
     command.args(["-n", &ranks.to_string()]).arg(program).args(arguments).env_remove("RUST_LOG");
+    command.envs(variables.iter().copied());
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let output = run(command, Duration::from_secs(seconds));
     eprintln!("{ranks:3} ranks {:7.2} s  {} {}", output.seconds, program.display(), arguments.join(" "));
@@ -77,10 +83,26 @@ fn verify_all() {
     verify(&["--all"]);
 }
 
-/// Nothing leans on MPI's buffers: every send waits for its receive.
+/// Nothing leans on the transport's buffers: every send waits for its receive.
 #[test]
 fn verify_all_with_synchronous_sends() {
     verify(&["--all", "--synchronous"]);
+}
+
+/// Messages take the ways that they take between hosts, and on hosts where ranks may not read each other's memory.
+#[test]
+fn verify_all_without_shared_memory_or_with_two_copies() {
+    for (shared_memory, ranks) in [("off", 3), ("off", 8), ("two-copies", 3), ("two-copies", 8)] {
+        let variable = [("HYPERCOLL_SHARED_MEMORY", shared_memory)];
+        for arguments in [&["verify", "--all"][..], &["verify", "--all", "--synchronous"]] {
+            let output = mpirun_with(&variable, ranks, &hypercoll(), arguments, 60);
+            assert_eq!(output.code, Some(0), "{shared_memory}: {ranks} ranks: {}", output.told());
+            assert!(output.stdout.contains(&format!("verify: {ranks} ranks, ")), "{}", output.told());
+        }
+    }
+    let output = mpirun_with(&[("HYPERCOLL_SHARED_MEMORY", "some")], 3, &hypercoll(), &["verify"], 60);
+    assert_ne!(output.code, Some(0), "{}", output.told());
+    assert!(output.stderr.contains("HYPERCOLL_SHARED_MEMORY: 'some' is none of"), "{}", output.told());
 }
 
 #[test]

@@ -99,6 +99,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::matrix_multiply::block::ALGORITHM,
     super::matrix_multiply::dns::ALGORITHM,
     super::barrier::dissemination::ALGORITHM,
+    super::barrier::direct::ALGORITHM,
 ];
 
 /// The algorithms of a collective.

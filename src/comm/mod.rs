@@ -56,6 +56,8 @@ pub struct Hypercube {
     last: RefCell<Option<(Rc<Plan>, f64)>>,
     broken: Cell<bool>,
     avoid: RefCell<Option<Avoided>>,
+    /// The last permutation, which is often the next one.
+    permutation: RefCell<Option<Arc<[usize]>>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -112,6 +114,7 @@ impl Hypercube {
             last: RefCell::default(),
             broken: Cell::new(false),
             avoid: RefCell::default(),
+            permutation: RefCell::default(),
         }
     }
 
@@ -133,6 +136,11 @@ impl Hypercube {
     /// What the choice of algorithms takes the machine to be.
     pub fn machine(&self) -> &Machine {
         &self.machine
+    }
+
+    /// How messages of this rank travel, in words: through memory that ranks of one host share, through MPI, or both.
+    pub fn transport(&self) -> String {
+        self.transport.borrow().ways()
     }
 
     /// A rank as the root of collectives, as in rsmpi. That it is a rank is checked by the call.
@@ -333,7 +341,11 @@ impl Hypercube {
     /// A permutation with options.
     pub fn permute(&self, permutation: &[usize]) -> Permute<'_> {
         let mut prepared = self.prepare(Collective::Permute, 0);
-        prepared.call.permutation = Some(Arc::from(permutation));
+        let mut last = self.permutation.borrow_mut();
+        if last.as_deref() != Some(permutation) {
+            *last = Some(Arc::from(permutation));
+        }
+        prepared.call.permutation = last.clone();
         Permute(prepared)
     }
 
@@ -360,7 +372,7 @@ impl Hypercube {
         Ok(())
     }
 
-    /// The plan of a call: built once, then found again.
+    /// The plan of a call: checked and built once, then found again.
     fn plan(&self, call: Call, element: usize, options: Options) -> Result<Rc<Plan>> {
         let key = PlanKey { call, element, options };
         let mut recent = self.recent.borrow_mut();
@@ -371,6 +383,7 @@ impl Hypercube {
         let plan = match plans.get(&key) {
             Some(plan) => Rc::clone(plan),
             None => {
+                key.call.check()?;
                 let overrides = self.overrides.as_ref().map_err(Clone::clone)?;
                 let choice = overrides.choose(&key.call, element, &key.options, &self.machine)?;
                 let schedule = choice.algorithm.schedule(&key.call, &choice.parameters, self.rank);

@@ -33,12 +33,6 @@ impl Prepared<'_> {
     ) -> Result<()> {
         self.cube.intact()?;
         self.call.count = count;
-        self.call.check()?;
-        self.start(element, send, receive, compute)
-    }
-
-    /// Plans and executes a call that has been checked.
-    fn start(self, element: usize, send: &[u8], receive: &mut [u8], compute: Option<Compute>) -> Result<()> {
         let plan = self.cube.plan(self.call, element, self.options)?;
         if matches!(compute, Some(Compute::Multiply(_))) {
             receive.fill(0); // products are added to it
@@ -46,15 +40,15 @@ impl Prepared<'_> {
         self.cube.execute(&plan, send, receive, compute)
     }
 
-    /// [`Prepared::go`] after a check of the lengths.
+    /// [`Prepared::go`] with a check of the lengths.
     fn checked<T: Pod>(mut self, count: usize, send: &[T], receive: &mut [T]) -> Result<()> {
-        self.call.count = count;
-        self.call.check()?;
-        let rank = self.cube.rank;
-        length("send", send.len(), self.call.send_len(rank), "what this rank contributes")?;
-        length("receive", receive.len(), self.call.receive_len(rank), "what this rank gets")?;
         self.cube.intact()?;
-        self.start(size_of::<T>(), bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
+        self.call.count = count;
+        let (cube, rank) = (self.cube, self.cube.rank);
+        let plan = cube.plan(self.call, size_of::<T>(), self.options)?;
+        length("send", send.len(), plan.call.send_len(rank), "what this rank contributes")?;
+        length("receive", receive.len(), plan.call.receive_len(rank), "what this rank gets")?;
+        cube.execute(&plan, bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
     }
 
     /// [`Prepared::go`] for a reduction.

@@ -147,6 +147,9 @@ pub(crate) trait Transport {
     /// Waits until something has completed, if it is to wait, and reports what has.
     fn progress(&mut self, wait: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()>;
 
+    /// How messages of this rank travel, in words.
+    fn ways(&self) -> String;
+
     /// Test mode: sends complete only when their receive has started.
     fn synchronous_sends(&mut self, on: bool);
 }

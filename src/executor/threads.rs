@@ -190,6 +190,10 @@ impl Transport for Threads {
         }
     }
 
+    fn ways(&self) -> String {
+        "memory of one process".into()
+    }
+
     /// Sends never wait here; that no algorithm leans on it is shown by the checker and over MPI.
     fn synchronous_sends(&mut self, _: bool) {}
 }

@@ -38,7 +38,7 @@ impl Machine {
     pub fn shared_memory(cores: usize) -> Machine {
         Machine {
             name: format!("shared memory, {cores} cores (built in)"),
-            tau: 0.3e-6,
+            tau: 0.15e-6,
             hop: 1e-6,
             t_c: 0.1e-9,
             ports: PortModel::OnePort,

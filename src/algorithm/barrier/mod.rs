@@ -1,3 +1,4 @@
 //! Barrier: no rank leaves before all have entered.
 
+pub mod direct;
 pub mod dissemination;

@@ -1,9 +1,15 @@
-//! What calls MPI: the executor's transport, and MPI's control variables.
+//! What calls MPI, and what shares memory between ranks: the executor's transport, and MPI's control variables.
 //!
-//! This is the one module over `mpi::ffi`, and the only one with `unsafe` code. All calls use the `PMPI_` names, so that
+//! This is the one module over `mpi::ffi` and `libc`, and the only one with `unsafe` code. All calls use the `PMPI_` names, so that
 //! the library can live inside an interposer that exports the `MPI_` ones.
 
 pub mod control_variables;
+mod envelopes;
+mod host;
+mod messages;
+mod pipe;
+mod shared_memory;
+mod single_copy;
 mod transport;
 
 pub(crate) use transport::{system_operation, MpiTransport};

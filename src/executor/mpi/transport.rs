@@ -1,11 +1,12 @@
-//! The MPI executor's transport: nonblocking point-to-point calls on a duplicate of the user's communicator.
-//!
-//! A message of one range is sent from and received into the user's buffer; one of several ranges is packed. Messages of
-//! more bytes than MPI can count are split.
+//! The MPI executor's transport, on a duplicate of the user's communicator: messages go through memory where two ranks share one,
+//! and through MPI otherwise.
 
 use super::accept;
+use super::host::Host;
+use super::messages::Messages;
+use super::shared_memory::{self, SharedMemory};
 use crate::error::{Error, Result};
-use crate::executor::{affinity, Buffers, Completion, Transport, Wait};
+use crate::executor::{Buffers, Completion, Transport, Wait};
 use crate::operation::SystemOperation;
 use crate::schedule::BufferRange;
 use mpi::ffi;
@@ -13,27 +14,14 @@ use mpi::traits::{AsRaw, Communicator};
 use std::ffi::{c_int, c_void};
 use std::time::{Duration, Instant};
 
-/// Bytes of one MPI message at most: MPI counts in `int`.
-const LARGEST_MESSAGE: usize = 1 << 30;
-/// Bytes up to which messages carry the tag 0, and are compared with what was expected when they are there.
-const SHORT_MESSAGE: usize = 2048;
 /// After so long without any progress a rank looks for messages that match none of its receives.
 const SUSPICION: Duration = Duration::from_millis(100);
 /// After so long without any progress a rank says for whom it waits.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Looks at shared memory between two looks at MPI's own messages, which other communicators' ranks may wait for.
+const LOOKS: u32 = 64;
 
-/// The tag of messages of a length. The communicator is ours, and messages between two ranks match in order, so no tag is
-/// needed to tell them apart; but a long message must not meet a receive of another length: Open MPI 4.1 writes beyond the
-/// end of a receive that is too short when it copies from process to process.
-fn tag(bytes: usize) -> c_int {
-    if bytes <= SHORT_MESSAGE {
-        return 0;
-    }
-    // 15 bits of a multiplicative hash: MPI guarantees tags up to 32,767.
-    ((bytes as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 49) as c_int | 1
-}
-
-/// A duplicate of the user's communicator, and the requests under way on it.
+/// A duplicate of the user's communicator, and the messages under way between its ranks.
 pub(crate) struct MpiTransport {
     comm: ffi::MPI_Comm,
     rank: usize,
@@ -41,62 +29,20 @@ pub(crate) struct MpiTransport {
     synchronous: bool,
     /// Limit on a wait without progress, from `HYPERCOLL_TIMEOUT` (seconds).
     timeout: Option<Duration>,
-    requests: Vec<ffi::MPI_Request>,
-    /// For each request, in the same order, the index of its message.
-    owners: Vec<usize>,
-    messages: Vec<Message>,
-    unused: Vec<usize>,
-    indices: Vec<c_int>,
-    statuses: Vec<ffi::MPI_Status>,
-    /// Whether the statuses of the last test say which requests failed.
-    failed: bool,
-    /// Whether receives have been cancelled because the messages that came are others.
-    cancelled: bool,
+    messages: Messages,
+    shared_memory: Option<SharedMemory>,
+    /// Whether the ranks of this host are more than its cores, so that one that waits keeps another from running.
+    crowded: bool,
 }
 
-/// A message under way.
+/// A wait without progress.
 #[derive(Default)]
-struct Message {
-    operation: u32,
-    peer: usize,
-    receives: bool,
-    /// Where the parts of a packed message go, and the packed message itself; its memory is used again.
-    ranges: Vec<BufferRange>,
-    packed: Vec<u8>,
-    /// MPI messages still under way, and bytes received.
-    left: usize,
-    received: usize,
-    /// Bytes in all.
-    bytes: usize,
-}
-
-/// The number of cores that all ranks share, as all of them see it, or `None` if they do not share one memory. Ranks may be
-/// bound to cores of their own: what counts is all cores that any of them may use.
-fn shared_cores(comm: ffi::MPI_Comm, rank: c_int, size: c_int) -> Result<Option<usize>> {
-    let (mut set, limit) = affinity::cores();
-    let (mut local, mut neighbours): (ffi::MPI_Comm, c_int) = (comm, 0);
-    let mut least: [c_int; 2] = [0; 2];
-    // SAFETY: `comm` is a live communicator on which all ranks make these calls; the others are valid out parameters.
-    unsafe {
-        let shared = ffi::RSMPI_COMM_TYPE_SHARED;
-        let split = ffi::PMPI_Comm_split_type(comm, shared, rank, ffi::RSMPI_INFO_NULL, &mut local);
-        accept("MPI_Comm_split_type", split)?;
-        accept("MPI_Comm_size", ffi::PMPI_Comm_size(local, &mut neighbours))?;
-        accept("MPI_Comm_free", ffi::PMPI_Comm_free(&mut local))?;
-    }
-    let own = (set, [neighbours, limit.min(c_int::MAX as usize) as c_int]);
-    // SAFETY: source and target hold as many elements of that type as are reduced, and do not overlap.
-    unsafe {
-        let (from, to) = (own.0.as_ptr().cast::<c_void>(), set.as_mut_ptr().cast::<c_void>());
-        let words = affinity::WORDS as c_int;
-        let union = ffi::PMPI_Allreduce(from, to, words, ffi::RSMPI_UINT64_T, ffi::RSMPI_BOR, comm);
-        accept("MPI_Allreduce", union)?;
-        let (from, to) = (own.1.as_ptr().cast::<c_void>(), least.as_mut_ptr().cast::<c_void>());
-        let minimum = ffi::PMPI_Allreduce(from, to, 2, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm);
-        accept("MPI_Allreduce", minimum)?;
-    }
-    let cores = set.iter().map(|word| word.count_ones()).sum::<u32>() as usize;
-    Ok((least[0] == size).then_some(cores.min(least[1] as usize)))
+struct Waiting {
+    looks: u32,
+    since: Option<Instant>,
+    /// What has been waited when mismatched messages are looked for, and when the wait is reported.
+    look: Duration,
+    complaint: Duration,
 }
 
 impl MpiTransport {
@@ -113,30 +59,29 @@ impl MpiTransport {
             accept("MPI_Comm_rank", ffi::PMPI_Comm_rank(comm, &mut rank))?;
             accept("MPI_Comm_size", ffi::PMPI_Comm_size(comm, &mut size))?;
         }
+        let (rank, size) = (rank as usize, size as usize);
+        let host = Host::of(comm, rank)?;
+        let asked = shared_memory::Use::asked();
         let seconds = std::env::var("HYPERCOLL_TIMEOUT").ok().and_then(|s| s.parse().ok());
-        let cores = shared_cores(comm, rank, size)?;
         let transport = MpiTransport {
             comm,
-            rank: rank as usize,
-            size: size as usize,
+            rank,
+            size,
             synchronous: std::env::var("HYPERCOLL_SYNCHRONOUS_SENDS").is_ok_and(|v| v == "1"),
             timeout: seconds.map(Duration::from_secs),
-            requests: Vec::new(),
-            owners: Vec::new(),
-            messages: Vec::new(),
-            unused: Vec::new(),
-            indices: Vec::new(),
-            statuses: Vec::new(),
-            failed: false,
-            cancelled: false,
+            messages: Messages::on(comm),
+            // A rank that must refuse does so after all have come as far.
+            shared_memory: SharedMemory::between(&host, size, asked.clone().unwrap_or(shared_memory::Use::Off))?,
+            crowded: host.ranks.len() > host.cores,
         };
-        Ok((transport, cores))
+        asked?;
+        Ok((transport, (host.ranks.len() == size).then_some(host.cores)))
     }
 
     /// Rank 0's text on all ranks (which call this together), by the native broadcast.
     pub fn broadcast_from_rank_0(&self, text: String) -> Result<String> {
         let mut bytes = text.into_bytes();
-        let mut len = bytes.len().min(LARGEST_MESSAGE) as u64;
+        let mut len = bytes.len().min(c_int::MAX as usize) as u64;
         // SAFETY: `len` is one element of that type, and a live communicator.
         let told = unsafe { ffi::PMPI_Bcast((&raw mut len).cast::<c_void>(), 1, ffi::RSMPI_UINT64_T, 0, self.comm) };
         accept("MPI_Bcast", told)?;
@@ -150,147 +95,10 @@ impl MpiTransport {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// A place for a new message.
-    fn open(&mut self, operation: u32, peer: usize, receives: bool, bytes: usize) -> usize {
-        let at = self.unused.pop().unwrap_or_else(|| {
-            self.messages.push(Message::default());
-            self.messages.len() - 1
-        });
-        let message = &mut self.messages[at];
-        (message.operation, message.peer, message.receives) = (operation, peer, receives);
-        message.left = bytes.div_ceil(LARGEST_MESSAGE).max(1);
-        (message.received, message.bytes) = (0, bytes);
-        message.ranges.clear();
-        at
-    }
-
-    /// Starts the MPI messages that carry the bytes from or to `start`; with `empty` they carry none of them.
-    ///
-    /// # Safety
-    /// `start` must be valid for the message's bytes, for writing if it `receives`, until the requests are complete.
-    unsafe fn post(&mut self, owner: usize, start: *mut u8, empty: bool) -> Result<()> {
-        let Message { peer, receives, left, bytes, .. } = self.messages[owner];
-        for part in 0..left {
-            let offset = part * LARGEST_MESSAGE;
-            let len = if empty { 0 } else { (bytes - offset).min(LARGEST_MESSAGE) };
-            let mut request = ffi::RSMPI_REQUEST_NULL;
-            let at = start.add(if empty { 0 } else { offset }).cast::<c_void>();
-            let (count, kind, peer, tag) = (len as c_int, ffi::RSMPI_UINT8_T, peer as c_int, tag(bytes));
-            if receives {
-                let code = ffi::PMPI_Irecv(at, count, kind, peer, tag, self.comm, &mut request);
-                accept("MPI_Irecv", code)?;
-            } else if self.synchronous {
-                let code = ffi::PMPI_Issend(at, count, kind, peer, tag, self.comm, &mut request);
-                accept("MPI_Issend", code)?;
-            } else {
-                let code = ffi::PMPI_Isend(at, count, kind, peer, tag, self.comm, &mut request);
-                accept("MPI_Isend", code)?;
-            }
-            self.requests.push(request);
-            self.owners.push(owner);
-        }
-        Ok(())
-    }
-
-    /// Looks for messages from ranks that this one waits for which match no receive, and cancels the receives that wait in
-    /// their place. MPI refuses to cancel a receive that has been matched, so nothing goes wrong if the message is one
-    /// for a later receive.
-    fn cancel_mismatched(&mut self) -> Result<()> {
-        let mut looked: Vec<usize> = Vec::new();
-        for index in 0..self.requests.len() {
-            let message = &self.messages[self.owners[index]];
-            if !message.receives || looked.contains(&message.peer) {
-                continue;
-            }
-            looked.push(message.peer);
-            let mut there: c_int = 0;
-            // SAFETY: MPI_Status is plain data that MPI fills in; all-zero is a valid value of its fields.
-            let mut status: ffi::MPI_Status = unsafe { std::mem::zeroed() };
-            // SAFETY: a live communicator, a live request of ours, and valid out parameters.
-            unsafe {
-                let (peer, any) = (message.peer as c_int, ffi::RSMPI_ANY_TAG);
-                accept("MPI_Iprobe", ffi::PMPI_Iprobe(peer, any, self.comm, &mut there, &mut status))?;
-            }
-            if there != 0 {
-                self.cancel(index)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Cancels a receive, unless it has been matched. Open MPI 4.1 calls that an error, of the communicator of all processes and
-    /// not of ours.
-    fn cancel(&mut self, index: usize) -> Result<()> {
-        // SAFETY: constant handles of MPI, an error handler that is put back at once, and a live request of ours.
-        unsafe {
-            let world = ffi::RSMPI_COMM_WORLD;
-            let mut handler = ffi::RSMPI_ERRORS_RETURN;
-            accept("MPI_Comm_get_errhandler", ffi::PMPI_Comm_get_errhandler(world, &mut handler))?;
-            accept("MPI_Comm_set_errhandler", ffi::PMPI_Comm_set_errhandler(world, ffi::RSMPI_ERRORS_RETURN))?;
-            self.cancelled |= ffi::PMPI_Cancel(&mut self.requests[index]) == ffi::MPI_SUCCESS as c_int;
-            accept("MPI_Comm_set_errhandler", ffi::PMPI_Comm_set_errhandler(world, handler))?;
-            accept("MPI_Errhandler_free", ffi::PMPI_Errhandler_free(&mut handler))
-        }
-    }
-
-    /// If a receive was cancelled, takes the message that came in its place out of the way, so that its sender need not wait:
-    /// the number of its bytes.
-    fn stray(&mut self, at: usize, peer: usize) -> Result<Option<usize>> {
-        let mut cancelled: c_int = 0;
-        let mut size: c_int = 0;
-        // SAFETY: a status that MPI filled in, a live communicator, valid out parameters; `waste` holds the `size` bytes of
-        // the message that the probe has seen, and nobody else receives on this communicator.
-        unsafe {
-            accept("MPI_Test_cancelled", ffi::PMPI_Test_cancelled(&self.statuses[at], &mut cancelled))?;
-            if cancelled == 0 {
-                return Ok(None);
-            }
-            let mut status: ffi::MPI_Status = std::mem::zeroed();
-            let (peer, any) = (peer as c_int, ffi::RSMPI_ANY_TAG);
-            accept("MPI_Probe", ffi::PMPI_Probe(peer, any, self.comm, &mut status))?;
-            accept("MPI_Get_count", ffi::PMPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut size))?;
-            let mut waste = vec![0u8; size.max(0) as usize];
-            let (to, tag, kind) = (waste.as_mut_ptr().cast::<c_void>(), status.MPI_TAG, ffi::RSMPI_UINT8_T);
-            accept("MPI_Recv", ffi::PMPI_Recv(to, size, kind, peer, tag, self.comm, &mut status))?;
-        }
-        Ok(Some(size.max(0) as usize))
-    }
-
-    /// Tests the requests once; the number that have completed. With `all` it is either all of them or none, which is cheaper
-    /// to find out.
-    fn test(&mut self, all: bool) -> Result<usize> {
-        let count = self.requests.len();
-        if self.indices.len() < count {
-            self.indices.resize(count, 0);
-            // SAFETY: MPI_Status is plain data that MPI fills in; all-zero is a valid value of its fields.
-            self.statuses.resize(count, unsafe { std::mem::zeroed() });
-        }
-        let mut completed: c_int = 0;
-        let (requests, statuses) = (self.requests.as_mut_ptr(), self.statuses.as_mut_ptr());
-        // SAFETY: `requests`, `indices` and `statuses` hold at least `count` elements.
-        let code = unsafe {
-            if all {
-                ffi::PMPI_Testall(count as c_int, requests, &mut completed, statuses)
-            } else {
-                let indices = self.indices.as_mut_ptr();
-                ffi::PMPI_Testsome(count as c_int, requests, &mut completed, indices, statuses)
-            }
-        };
-        if all && completed != 0 {
-            completed = count as c_int;
-            (0..).zip(&mut self.indices[..count]).for_each(|(index, place)| *place = index);
-        }
-        // Errors of single requests (a message too long for its receive) are in the statuses.
-        self.failed = code == ffi::MPI_ERR_IN_STATUS as c_int;
-        if !self.failed {
-            accept("MPI_Testsome", code)?;
-        }
-        Ok(completed.max(0) as usize)
-    }
-
     /// Says for whom this rank has been waiting, and ends the job if the user set a limit.
     fn complain(&self, waited: Duration) {
-        let mut peers: Vec<usize> = self.owners.iter().map(|&o| self.messages[o].peer).collect();
+        let shared = self.shared_memory.iter().flat_map(SharedMemory::under_way);
+        let mut peers: Vec<usize> = self.messages.under_way().chain(shared).collect();
         peers.sort_unstable();
         peers.dedup();
         let (rank, seconds) = (self.rank, waited.as_secs());
@@ -303,12 +111,32 @@ impl MpiTransport {
         }
     }
 
-    /// Bytes that a status reports: those that came, or, if they were too many, those that were sent.
-    fn received(&self, status: &ffi::MPI_Status) -> usize {
-        let mut count: c_int = 0;
-        // SAFETY: `status` was filled in by MPI, `count` is a valid out parameter.
-        unsafe { ffi::PMPI_Get_count(status, ffi::RSMPI_UINT8_T, &mut count) };
-        count.max(0) as usize
+    /// Between two looks at what is under way: lets others run, and acts if the wait becomes long.
+    fn wait(&mut self, waiting: &mut Waiting) -> Result<()> {
+        waiting.looks = waiting.looks.wrapping_add(1);
+        if !self.messages.any() {
+            if waiting.looks.is_multiple_of(LOOKS) {
+                self.messages.make_progress()?;
+            }
+            if self.crowded || waiting.looks.is_multiple_of(LOOKS) {
+                std::thread::yield_now();
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+        if waiting.looks.is_multiple_of(1024) {
+            let waited = waiting.since.get_or_insert_with(Instant::now).elapsed();
+            if waited >= waiting.look + SUSPICION {
+                self.messages.cancel_mismatched()?;
+                waiting.look = waited;
+            }
+            let patience = self.timeout.unwrap_or(PATIENCE).min(PATIENCE);
+            if waited >= waiting.complaint + patience {
+                self.complain(waited);
+                waiting.complaint = waited;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -329,107 +157,53 @@ impl Transport for MpiTransport {
         buffers: &Buffers,
         failed: bool,
     ) -> Result<()> {
-        let bytes = buffers.bytes(ranges);
-        let owner = self.open(operation, peer, false, bytes);
-        let start = match ranges {
-            [] => std::ptr::NonNull::<u8>::dangling().as_ptr(),
-            _ if failed => std::ptr::NonNull::<u8>::dangling().as_ptr(),
-            [range] => buffers.part(range).as_ptr().cast_mut(),
-            _ => {
-                buffers.gather(ranges, &mut self.messages[owner].packed);
-                self.messages[owner].packed.as_mut_ptr()
+        let synchronous = self.synchronous;
+        match self.shared_memory.as_mut().and_then(|memory| Some((memory.place(peer)?, memory))) {
+            Some((place, memory)) => {
+                memory.send(operation, place, if failed { &[] } else { ranges }, buffers, synchronous);
+                Ok(())
             }
-        };
-        // SAFETY: `start` is valid for `bytes` bytes: it is the range itself, which the execution neither moves nor writes
-        // before this operation is reported complete, or the packed copy, which lives in `messages` and stays as it is as
-        // long as the message is under way. MPI only reads it.
-        unsafe { self.post(owner, start, failed) }
+            None => self.messages.send(operation, peer, ranges, buffers, failed, synchronous),
+        }
     }
 
     fn receive(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &mut Buffers) -> Result<()> {
-        let bytes = buffers.bytes(ranges);
-        let owner = self.open(operation, peer, true, bytes);
-        let start = match ranges {
-            [] => std::ptr::NonNull::<u8>::dangling().as_ptr(),
-            [range] => buffers.part_mut(range).as_mut_ptr(),
-            _ => {
-                let message = &mut self.messages[owner];
-                message.ranges.extend_from_slice(ranges);
-                message.packed.resize(bytes, 0);
-                message.packed.as_mut_ptr()
+        match self.shared_memory.as_mut().and_then(|memory| Some((memory.place(peer)?, memory))) {
+            Some((place, memory)) => {
+                memory.receive(operation, place, ranges, buffers);
+                Ok(())
             }
-        };
-        // SAFETY: as in `send`; the execution does not touch the range before the operation is reported complete.
-        unsafe { self.post(owner, start, false) }
+            None => self.messages.receive(operation, peer, ranges, buffers),
+        }
     }
 
     fn progress(&mut self, wait: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
-        if self.requests.is_empty() {
-            return Ok(());
-        }
-        let all = wait == Wait::All;
-        let mut completed = self.test(all)?;
-        let mut since: Option<Instant> = None;
-        let (mut complaint, mut look) = (self.timeout.unwrap_or(PATIENCE).min(PATIENCE), SUSPICION);
-        let mut spins = 0u32;
-        while completed == 0 && wait != Wait::Nothing {
-            // Every test makes MPI's own progress once and yields the core if MPI was told to.
-            completed = self.test(all && !self.cancelled)?;
-            spins += 1;
-            if spins.is_multiple_of(1024) {
-                let waited = since.get_or_insert_with(Instant::now).elapsed();
-                if waited >= look {
-                    self.cancel_mismatched()?;
-                    look = waited + SUSPICION;
-                }
-                if waited >= complaint {
-                    self.complain(waited);
-                    complaint = waited + PATIENCE;
-                }
+        let mut waiting = Waiting::default();
+        loop {
+            let mut shared = false;
+            if let Some(memory) = &mut self.shared_memory {
+                memory.advance(buffers, done)?;
+                shared = memory.under_way().next().is_some();
             }
-        }
-        for at in 0..completed {
-            let index = self.indices[at] as usize;
-            let owner = self.owners[index];
-            if self.messages[owner].receives {
-                let stray = if self.cancelled { self.stray(at, self.messages[owner].peer)? } else { None };
-                let status = &self.statuses[at];
-                let received = stray.unwrap_or_else(|| self.received(status));
-                let message = &mut self.messages[owner];
-                message.received += received;
-                if self.failed && status.MPI_ERROR == ffi::MPI_ERR_TRUNCATE as c_int {
-                    // Some MPI libraries report only what fitted.
-                    message.received = message.received.max(message.bytes + 1);
-                }
+            let through_mpi = self.messages.any();
+            if through_mpi {
+                self.messages.advance(wait == Wait::All && !shared, buffers, done)?;
             }
-            let message = &mut self.messages[owner];
-            message.left -= 1;
-            if message.left == 0 {
-                if message.receives && !message.ranges.is_empty() {
-                    let arrived = message.received.min(message.packed.len());
-                    buffers.scatter(&message.packed[..arrived], &message.ranges);
-                }
-                let received = message.receives.then_some(message.received);
-                done.push(Completion { operation: message.operation, received });
-                self.unused.push(owner);
+            if !done.is_empty() || wait == Wait::Nothing || !(shared || through_mpi) {
+                return Ok(());
             }
+            self.wait(&mut waiting)?;
         }
-        // Completed requests have become null: close the gaps.
-        let (mut kept, mut next) = (0, 0);
-        self.indices[..completed].sort_unstable();
-        for index in 0..self.requests.len() {
-            if next < completed && self.indices[next] as usize == index {
-                next += 1;
-            } else {
-                self.requests[kept] = self.requests[index];
-                self.owners[kept] = self.owners[index];
-                kept += 1;
+    }
+
+    fn ways(&self) -> String {
+        match &self.shared_memory {
+            Some(memory) if memory.ranks() == self.size => memory.ways().into(),
+            Some(memory) => {
+                format!("{} between the {} ranks of rank {}'s host, else MPI", memory.ways(), memory.ranks(), self.rank)
             }
+            None => "MPI".into(),
         }
-        self.requests.truncate(kept);
-        self.owners.truncate(kept);
-        self.cancelled &= kept > 0;
-        Ok(())
     }
 
     fn synchronous_sends(&mut self, on: bool) {

@@ -1,6 +1,6 @@
 //! The measurement itself, the same code on all ranks.
 //!
-//! Every repetition starts with the library's dissemination barrier, for native jobs too: a native barrier may change its
+//! Every repetition starts with the library's barrier, for native jobs too: a native barrier may change its
 //! way with the number of ranks, and whoever leaves it last decides what is measured. The time of a repetition is the
 //! largest one of all ranks; ranks learn it after a batch of repetitions, not in between.
 

@@ -23,7 +23,6 @@ pub mod statistics;
 use crate::Failure;
 use experiment::Experiment;
 use hypercoll::collective::Collective;
-use hypercoll::select::Machine;
 use hypercoll::{threads, Hypercube, SystemOperation};
 use measure::Measured;
 use native::Native;
@@ -231,7 +230,7 @@ fn on_rank(args: &BenchArgs, side: &Side, host: &str, library: Library, out: &mu
         return Ok(());
     }
     let environment = environment::environment(hosts, fabric, library.name, library.standard);
-    let results = collect(experiment, environment, side.cube.machine(), left_out, measured);
+    let results = collect(experiment, environment, side.cube, left_out, measured);
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&results).map_err(|error| error.to_string())?)?;
     } else {
@@ -260,10 +259,11 @@ fn list(jobs: &[jobs::Job], out: &mut dyn Write) -> Result<(), Failure> {
 fn collect(
     experiment: Experiment,
     environment: Environment,
-    machine: &Machine,
+    cube: &Hypercube,
     left_out: Vec<String>,
     measured: Measured,
 ) -> Results {
+    let machine = cube.machine();
     let ranks = measured.jobs.first().map_or(0, |job| job.call.size);
     let oversubscribed = environment.hosts.iter().any(|host| host.ranks > host.cores);
     let mut warnings = warnings(&experiment, &environment, oversubscribed, &measured);
@@ -316,7 +316,7 @@ fn collect(
         method: Method {
             experiment: experiment.name,
             description:
-                "dissemination barrier of the library before every repetition; time = maximum over ranks; jobs in \
+                "barrier of the library before every repetition; time = maximum over ranks; jobs in \
                           shuffled order in every pass; warm-up discarded; results verified beforehand; native algorithms \
                           are forced on duplicates of the communicator"
                     .into(),
@@ -329,6 +329,7 @@ fn collect(
             seed: experiment.seed,
             confidence: statistics::CONFIDENCE,
             machine: Some((machine.name.clone(), machine.tau, machine.t_c)),
+            transport: Some(cube.transport()),
             packet_bytes: experiment.packet,
             left_out,
         },

@@ -55,6 +55,9 @@ pub fn header(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         let (tau, rate) = (tau * 1e6, 1e-6 / t_c);
         writeln!(out, "# auto chooses for: {name}, tau {tau:.2} us, 1/t_c {rate:.0} MB/s")?;
     }
+    if let Some(transport) = &method.transport {
+        writeln!(out, "# the library's messages go through: {transport}")?;
+    }
     for left_out in &method.left_out {
         writeln!(out, "# left out, as the buffers would be too large: {left_out}")?;
     }

@@ -91,6 +91,9 @@ pub struct Method {
     /// What the library's own choice took the machine to be: its name, tau in seconds, t_c in seconds per byte.
     #[serde(default)]
     pub machine: Option<(String, f64, f64)>,
+    /// How the library's messages travel, as seen by rank 0.
+    #[serde(default)]
+    pub transport: Option<String>,
     pub packet_bytes: Option<usize>,
     pub left_out: Vec<String>,
 }

@@ -1,0 +1,246 @@
+//! A row of envelopes in memory that two processes share: each announces one message, and carries it if it is short.
+//!
+//! An envelope is one cache line, and says itself whether it is there: a short message costs the transfer of that line only.
+
+use std::cell::UnsafeCell;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Bytes that an envelope carries.
+pub(super) const SHORT: usize = 48;
+/// Envelopes of a row.
+const ROW: u64 = 16;
+
+/// What an envelope says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Message {
+    /// How the bytes come.
+    pub way: Way,
+    /// Their number.
+    pub bytes: u64,
+    /// The bytes of a short message, or where those of a long one are.
+    pub data: [u8; SHORT],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Way {
+    /// In the envelope.
+    Enclosed,
+    /// Through the pipe.
+    Pipe,
+    /// Through the pipe, from its start: it is empty, and memory used before is in the cores' caches.
+    PipeFromStart,
+    /// The receiver copies so many pieces itself.
+    Pieces(u8),
+}
+
+impl Way {
+    fn code(self) -> u32 {
+        match self {
+            Way::Enclosed => 0,
+            Way::Pipe => 1,
+            Way::PipeFromStart => 2,
+            Way::Pieces(pieces) => 3 + u32::from(pieces),
+        }
+    }
+
+    fn of(code: u32) -> Way {
+        match code {
+            0 => Way::Enclosed,
+            1 => Way::Pipe,
+            2 => Way::PipeFromStart,
+            code => Way::Pieces((code - 3) as u8),
+        }
+    }
+}
+
+#[repr(C, align(64))]
+struct Envelope {
+    /// One more than the number of messages before it, cut to 32 bits: then the rest is there.
+    stamp: AtomicU32,
+    way: UnsafeCell<u32>,
+    bytes: UnsafeCell<u64>,
+    data: UnsafeCell<[u8; SHORT]>,
+}
+
+#[repr(C, align(128))]
+struct Row {
+    /// Messages that have been received in full.
+    read: AtomicU64,
+    _apart: [u64; 15],
+    envelopes: [Envelope; ROW as usize],
+}
+
+/// The memory of a row.
+#[derive(Clone, Copy)]
+pub(super) struct Envelopes(NonNull<Row>);
+
+impl Envelopes {
+    /// Bytes of memory that a row needs.
+    pub const SIZE: usize = size_of::<Row>();
+
+    /// A row in memory that was filled with zeros.
+    ///
+    /// # Safety
+    /// The memory is aligned to 128 bytes, holds [`Envelopes::SIZE`] bytes and stays for as long as an end is used; nobody uses it
+    /// but one writer and one reader, in any processes.
+    pub unsafe fn at(memory: NonNull<u8>) -> Envelopes {
+        Envelopes(memory.cast())
+    }
+
+    pub fn writer(self) -> Writer {
+        Writer { row: self, written: 0, read: 0 }
+    }
+
+    pub fn reader(self) -> Reader {
+        Reader { row: self, read: 0 }
+    }
+
+    fn row(&self) -> &Row {
+        // SAFETY: `at` was promised that the row is there; all that both ends touch at a time is atomic.
+        unsafe { self.0.as_ref() }
+    }
+
+    fn envelope(&self, message: u64) -> &Envelope {
+        &self.row().envelopes[(message % ROW) as usize]
+    }
+}
+
+/// The end that sends.
+pub(super) struct Writer {
+    row: Envelopes,
+    written: u64,
+    /// What was last seen of the other end's count.
+    read: u64,
+}
+
+impl Writer {
+    /// Whether there is an envelope to write.
+    pub fn is_free(&mut self) -> bool {
+        self.written - self.read < ROW || self.has_read(self.written + 1 - ROW)
+    }
+
+    /// Sends a message, of whose data only the first bytes may matter, in an envelope that is free; the number of messages now.
+    pub fn write(&mut self, way: Way, bytes: u64, data: &[u8]) -> u64 {
+        let envelope = self.row.envelope(self.written);
+        self.written += 1;
+        // SAFETY: the envelope is free: the other end does not look at it before the stamp says that it is there.
+        unsafe {
+            *envelope.way.get() = way.code();
+            *envelope.bytes.get() = bytes;
+            (&mut *envelope.data.get())[..data.len()].copy_from_slice(data);
+        }
+        envelope.stamp.store(self.written as u32, Ordering::Release);
+        self.written
+    }
+
+    /// Whether the other end has received so many messages in full.
+    pub fn has_read(&mut self, messages: u64) -> bool {
+        if self.read < messages {
+            self.read = self.row.row().read.load(Ordering::Acquire);
+        }
+        self.read >= messages
+    }
+}
+
+/// The end that receives.
+pub(super) struct Reader {
+    row: Envelopes,
+    read: u64,
+}
+
+impl Reader {
+    /// The next message, if it is there.
+    pub fn read(&self) -> Option<Message> {
+        let envelope = self.row.envelope(self.read);
+        if envelope.stamp.load(Ordering::Acquire) != (self.read + 1) as u32 {
+            return None;
+        }
+        // SAFETY: the stamp says that the envelope is there, and the other end writes it again only after `done`.
+        let (way, bytes, data) = unsafe { (*envelope.way.get(), *envelope.bytes.get(), *envelope.data.get()) };
+        Some(Message { way: Way::of(way), bytes, data })
+    }
+
+    /// The message has been received in full: its envelope is free again.
+    pub fn done(&mut self) {
+        self.read += 1;
+        self.row.row().read.store(self.read, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(memory: &mut Vec<u128>) -> (Writer, Reader) {
+        memory.resize(Envelopes::SIZE / 16 + 8, 0);
+        let start = memory.as_mut_ptr().cast::<u8>();
+        // SAFETY: there is room to align the start, and the memory outlives the ends in each test.
+        let row = unsafe { Envelopes::at(NonNull::new_unchecked(start.add(start.align_offset(128)))) };
+        (row.writer(), row.reader())
+    }
+
+    #[test]
+    fn an_envelope_is_free_again_only_when_its_message_was_received() {
+        let mut memory = Vec::new();
+        let (mut writer, mut reader) = row(&mut memory);
+        assert_eq!(reader.read(), None);
+        for message in 0..ROW {
+            assert!(writer.is_free());
+            assert_eq!(writer.write(Way::Pieces(3), message, &[message as u8; SHORT]), message + 1);
+        }
+        assert!(!writer.is_free());
+        for turn in 0..5 * ROW {
+            let expected = Message { way: Way::Pieces(3), bytes: turn, data: [turn as u8; SHORT] };
+            assert_eq!(reader.read(), Some(expected));
+            assert!(!writer.is_free() && !writer.has_read(turn + 1));
+            reader.done();
+            assert!(writer.has_read(turn + 1) && writer.is_free());
+            writer.write(Way::Pieces(3), turn + ROW, &[(turn + ROW) as u8; SHORT]);
+        }
+    }
+
+    #[test]
+    fn every_way_is_told() {
+        let mut memory = Vec::new();
+        let (mut writer, mut reader) = row(&mut memory);
+        for way in [Way::Enclosed, Way::Pipe, Way::PipeFromStart, Way::Pieces(1), Way::Pieces(3)] {
+            writer.write(way, 5, b"hello");
+            let message = reader.read().unwrap();
+            assert_eq!((message.way, message.bytes, &message.data[..5]), (way, 5, &b"hello"[..]));
+            reader.done();
+        }
+    }
+
+    #[test]
+    fn two_threads_agree() {
+        let mut memory = Vec::new();
+        let (writer, mut reader) = row(&mut memory);
+        /// The writer, for another thread.
+        struct Far(Writer);
+        // SAFETY: each end goes to one thread only, and the memory outlives both.
+        unsafe impl Send for Far {}
+        impl Far {
+            fn write(&mut self, message: u64) {
+                while !self.0.is_free() {
+                    std::thread::yield_now();
+                }
+                self.0.write(Way::Enclosed, message, &message.to_ne_bytes());
+            }
+        }
+        let mut far = Far(writer);
+        std::thread::scope(|scope| {
+            scope.spawn(move || (0..20_000).for_each(|message| far.write(message)));
+            for message in 0..20_000u64 {
+                let found = loop {
+                    match reader.read() {
+                        Some(found) => break found,
+                        None => std::thread::yield_now(),
+                    }
+                };
+                assert_eq!((found.bytes, &found.data[..8]), (message, &message.to_ne_bytes()[..]));
+                reader.done();
+            }
+        });
+    }
+}

@@ -1,0 +1,345 @@
+//! Messages through MPI: nonblocking point-to-point calls.
+//!
+//! A message of one range is sent from and received into the user's buffer; one of several ranges is packed. Messages of
+//! more bytes than MPI can count are split.
+
+use super::accept;
+use crate::error::Result;
+use crate::executor::{Buffers, Completion};
+use crate::schedule::BufferRange;
+use mpi::ffi;
+use std::ffi::{c_int, c_void};
+
+/// Bytes of one MPI message at most: MPI counts in `int`.
+const LARGEST_MESSAGE: usize = 1 << 30;
+/// Bytes up to which messages carry the tag 0, and are compared with what was expected when they are there.
+const SHORT_MESSAGE: usize = 2048;
+/// The tag of messages of a length. The communicator is ours, and messages between two ranks match in order, so no tag is
+/// needed to tell them apart; but a long message must not meet a receive of another length: Open MPI 4.1 writes beyond the
+/// end of a receive that is too short when it copies from process to process.
+fn tag(bytes: usize) -> c_int {
+    if bytes <= SHORT_MESSAGE {
+        return 0;
+    }
+    // 15 bits of a multiplicative hash: MPI guarantees tags up to 32,767.
+    ((bytes as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 49) as c_int | 1
+}
+
+/// The messages of a communicator that are under way.
+pub(super) struct Messages {
+    comm: ffi::MPI_Comm,
+    requests: Vec<ffi::MPI_Request>,
+    /// For each request, in the same order, the index of its message.
+    owners: Vec<usize>,
+    messages: Vec<Message>,
+    unused: Vec<usize>,
+    indices: Vec<c_int>,
+    statuses: Vec<ffi::MPI_Status>,
+    /// Whether the statuses of the last test say which requests failed.
+    failed: bool,
+    /// Whether receives have been cancelled because the messages that came are others.
+    cancelled: bool,
+}
+
+/// A message under way.
+#[derive(Default)]
+struct Message {
+    operation: u32,
+    peer: usize,
+    receives: bool,
+    /// Where the parts of a packed message go, and the packed message itself; its memory is used again.
+    ranges: Vec<BufferRange>,
+    packed: Vec<u8>,
+    /// MPI messages still under way, and bytes received.
+    left: usize,
+    received: usize,
+    /// Bytes in all.
+    bytes: usize,
+}
+
+impl Messages {
+    /// Of a live communicator that returns errors, on which nobody else sends or receives.
+    pub fn on(comm: ffi::MPI_Comm) -> Messages {
+        Messages {
+            comm,
+            requests: Vec::new(),
+            owners: Vec::new(),
+            messages: Vec::new(),
+            unused: Vec::new(),
+            indices: Vec::new(),
+            statuses: Vec::new(),
+            failed: false,
+            cancelled: false,
+        }
+    }
+
+    /// Whether any are under way.
+    pub fn any(&self) -> bool {
+        !self.requests.is_empty()
+    }
+
+    /// Lets MPI make progress on whatever is under way on any communicator; it yields the core if it was told to.
+    pub fn make_progress(&mut self) -> Result<()> {
+        let mut there: c_int = 0;
+        // SAFETY: MPI_Status is plain data that MPI fills in; a live communicator, and valid out parameters.
+        unsafe {
+            let mut status: ffi::MPI_Status = std::mem::zeroed();
+            let (anyone, any) = (ffi::RSMPI_ANY_SOURCE, ffi::RSMPI_ANY_TAG);
+            accept("MPI_Iprobe", ffi::PMPI_Iprobe(anyone, any, self.comm, &mut there, &mut status))
+        }
+    }
+
+    /// The ranks with which some are under way.
+    pub fn under_way(&self) -> impl Iterator<Item = usize> + '_ {
+        self.owners.iter().map(|&owner| self.messages[owner].peer)
+    }
+
+    /// A place for a new message.
+    fn open(&mut self, operation: u32, peer: usize, receives: bool, bytes: usize) -> usize {
+        let at = self.unused.pop().unwrap_or_else(|| {
+            self.messages.push(Message::default());
+            self.messages.len() - 1
+        });
+        let message = &mut self.messages[at];
+        (message.operation, message.peer, message.receives) = (operation, peer, receives);
+        message.left = bytes.div_ceil(LARGEST_MESSAGE).max(1);
+        (message.received, message.bytes) = (0, bytes);
+        message.ranges.clear();
+        at
+    }
+
+    /// Starts the MPI messages that carry the bytes from or to `start`; with `empty` they carry none of them.
+    ///
+    /// # Safety
+    /// `start` must be valid for the message's bytes, for writing if it `receives`, until the requests are complete.
+    unsafe fn post(&mut self, owner: usize, start: *mut u8, empty: bool, synchronous: bool) -> Result<()> {
+        let Message { peer, receives, left, bytes, .. } = self.messages[owner];
+        for part in 0..left {
+            let offset = part * LARGEST_MESSAGE;
+            let len = if empty { 0 } else { (bytes - offset).min(LARGEST_MESSAGE) };
+            let mut request = ffi::RSMPI_REQUEST_NULL;
+            let at = start.add(if empty { 0 } else { offset }).cast::<c_void>();
+            let (count, kind, peer, tag) = (len as c_int, ffi::RSMPI_UINT8_T, peer as c_int, tag(bytes));
+            if receives {
+                let code = ffi::PMPI_Irecv(at, count, kind, peer, tag, self.comm, &mut request);
+                accept("MPI_Irecv", code)?;
+            } else if synchronous {
+                let code = ffi::PMPI_Issend(at, count, kind, peer, tag, self.comm, &mut request);
+                accept("MPI_Issend", code)?;
+            } else {
+                let code = ffi::PMPI_Isend(at, count, kind, peer, tag, self.comm, &mut request);
+                accept("MPI_Isend", code)?;
+            }
+            self.requests.push(request);
+            self.owners.push(owner);
+        }
+        Ok(())
+    }
+
+    /// Looks for messages from ranks that this one waits for which match no receive, and cancels the receives that wait in
+    /// their place. MPI refuses to cancel a receive that has been matched, so nothing goes wrong if the message is one
+    /// for a later receive.
+    pub fn cancel_mismatched(&mut self) -> Result<()> {
+        let mut looked: Vec<usize> = Vec::new();
+        for index in 0..self.requests.len() {
+            let message = &self.messages[self.owners[index]];
+            if !message.receives || looked.contains(&message.peer) {
+                continue;
+            }
+            looked.push(message.peer);
+            let mut there: c_int = 0;
+            // SAFETY: MPI_Status is plain data that MPI fills in; all-zero is a valid value of its fields.
+            let mut status: ffi::MPI_Status = unsafe { std::mem::zeroed() };
+            // SAFETY: a live communicator, a live request of ours, and valid out parameters.
+            unsafe {
+                let (peer, any) = (message.peer as c_int, ffi::RSMPI_ANY_TAG);
+                accept("MPI_Iprobe", ffi::PMPI_Iprobe(peer, any, self.comm, &mut there, &mut status))?;
+            }
+            if there != 0 {
+                self.cancel(index)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Cancels a receive, unless it has been matched. Open MPI 4.1 calls that an error, of the communicator of all processes and
+    /// not of ours.
+    fn cancel(&mut self, index: usize) -> Result<()> {
+        // SAFETY: constant handles of MPI, an error handler that is put back at once, and a live request of ours.
+        unsafe {
+            let world = ffi::RSMPI_COMM_WORLD;
+            let mut handler = ffi::RSMPI_ERRORS_RETURN;
+            accept("MPI_Comm_get_errhandler", ffi::PMPI_Comm_get_errhandler(world, &mut handler))?;
+            accept("MPI_Comm_set_errhandler", ffi::PMPI_Comm_set_errhandler(world, ffi::RSMPI_ERRORS_RETURN))?;
+            self.cancelled |= ffi::PMPI_Cancel(&mut self.requests[index]) == ffi::MPI_SUCCESS as c_int;
+            accept("MPI_Comm_set_errhandler", ffi::PMPI_Comm_set_errhandler(world, handler))?;
+            accept("MPI_Errhandler_free", ffi::PMPI_Errhandler_free(&mut handler))
+        }
+    }
+
+    /// If a receive was cancelled, takes the message that came in its place out of the way, so that its sender need not wait:
+    /// the number of its bytes.
+    fn stray(&mut self, at: usize, peer: usize) -> Result<Option<usize>> {
+        let mut cancelled: c_int = 0;
+        let mut size: c_int = 0;
+        // SAFETY: a status that MPI filled in, a live communicator, valid out parameters; `waste` holds the `size` bytes of
+        // the message that the probe has seen, and nobody else receives on this communicator.
+        unsafe {
+            accept("MPI_Test_cancelled", ffi::PMPI_Test_cancelled(&self.statuses[at], &mut cancelled))?;
+            if cancelled == 0 {
+                return Ok(None);
+            }
+            let mut status: ffi::MPI_Status = std::mem::zeroed();
+            let (peer, any) = (peer as c_int, ffi::RSMPI_ANY_TAG);
+            accept("MPI_Probe", ffi::PMPI_Probe(peer, any, self.comm, &mut status))?;
+            accept("MPI_Get_count", ffi::PMPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut size))?;
+            let mut waste = vec![0u8; size.max(0) as usize];
+            let (to, tag, kind) = (waste.as_mut_ptr().cast::<c_void>(), status.MPI_TAG, ffi::RSMPI_UINT8_T);
+            accept("MPI_Recv", ffi::PMPI_Recv(to, size, kind, peer, tag, self.comm, &mut status))?;
+        }
+        Ok(Some(size.max(0) as usize))
+    }
+
+    /// Tests the requests once; the number that have completed. With `all` it is either all of them or none, which is cheaper
+    /// to find out.
+    fn test(&mut self, all: bool) -> Result<usize> {
+        let count = self.requests.len();
+        if self.indices.len() < count {
+            self.indices.resize(count, 0);
+            // SAFETY: MPI_Status is plain data that MPI fills in; all-zero is a valid value of its fields.
+            self.statuses.resize(count, unsafe { std::mem::zeroed() });
+        }
+        let mut completed: c_int = 0;
+        let (requests, statuses) = (self.requests.as_mut_ptr(), self.statuses.as_mut_ptr());
+        // SAFETY: `requests`, `indices` and `statuses` hold at least `count` elements.
+        let code = unsafe {
+            if all {
+                ffi::PMPI_Testall(count as c_int, requests, &mut completed, statuses)
+            } else {
+                let indices = self.indices.as_mut_ptr();
+                ffi::PMPI_Testsome(count as c_int, requests, &mut completed, indices, statuses)
+            }
+        };
+        if all && completed != 0 {
+            completed = count as c_int;
+            (0..).zip(&mut self.indices[..count]).for_each(|(index, place)| *place = index);
+        }
+        // Errors of single requests (a message too long for its receive) are in the statuses.
+        self.failed = code == ffi::MPI_ERR_IN_STATUS as c_int;
+        if !self.failed {
+            accept("MPI_Testsome", code)?;
+        }
+        Ok(completed.max(0) as usize)
+    }
+
+    /// Bytes that a status reports: those that came, or, if they were too many, those that were sent.
+    fn received(&self, status: &ffi::MPI_Status) -> usize {
+        let mut count: c_int = 0;
+        // SAFETY: `status` was filled in by MPI, `count` is a valid out parameter.
+        unsafe { ffi::PMPI_Get_count(status, ffi::RSMPI_UINT8_T, &mut count) };
+        count.max(0) as usize
+    }
+
+    /// Starts to send the ranges as one message, or an empty one in its place if this rank has `failed`; if `synchronous`, the send is
+    /// complete only when it has met its receive.
+    pub fn send(
+        &mut self,
+        operation: u32,
+        peer: usize,
+        ranges: &[BufferRange],
+        buffers: &Buffers,
+        failed: bool,
+        synchronous: bool,
+    ) -> Result<()> {
+        let bytes = buffers.bytes(ranges);
+        let owner = self.open(operation, peer, false, bytes);
+        let start = match ranges {
+            [] => std::ptr::NonNull::<u8>::dangling().as_ptr(),
+            _ if failed => std::ptr::NonNull::<u8>::dangling().as_ptr(),
+            [range] => buffers.part(range).as_ptr().cast_mut(),
+            _ => {
+                buffers.gather(ranges, &mut self.messages[owner].packed);
+                self.messages[owner].packed.as_mut_ptr()
+            }
+        };
+        // SAFETY: `start` is valid for `bytes` bytes: it is the range itself, which the execution neither moves nor writes
+        // before this operation is reported complete, or the packed copy, which lives in `messages` and stays as it is as
+        // long as the message is under way. MPI only reads it.
+        unsafe { self.post(owner, start, failed, synchronous) }
+    }
+
+    /// Starts to receive one message into the ranges.
+    pub fn receive(
+        &mut self,
+        operation: u32,
+        peer: usize,
+        ranges: &[BufferRange],
+        buffers: &mut Buffers,
+    ) -> Result<()> {
+        let bytes = buffers.bytes(ranges);
+        let owner = self.open(operation, peer, true, bytes);
+        let start = match ranges {
+            [] => std::ptr::NonNull::<u8>::dangling().as_ptr(),
+            [range] => buffers.part_mut(range).as_mut_ptr(),
+            _ => {
+                let message = &mut self.messages[owner];
+                message.ranges.extend_from_slice(ranges);
+                message.packed.resize(bytes, 0);
+                message.packed.as_mut_ptr()
+            }
+        };
+        // SAFETY: as in `send`; the execution does not touch the range before the operation is reported complete.
+        unsafe { self.post(owner, start, false, false) }
+    }
+
+    /// Tests what is under way once, and reports what is complete. With `all` it is all or nothing, which is cheaper to find out. Every
+    /// test makes MPI's own progress once, and yields the core if MPI was told to.
+    pub fn advance(&mut self, all: bool, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
+        let completed = self.test(all && !self.cancelled)?;
+        if completed == 0 {
+            return Ok(());
+        }
+        for at in 0..completed {
+            let index = self.indices[at] as usize;
+            let owner = self.owners[index];
+            if self.messages[owner].receives {
+                let stray = if self.cancelled { self.stray(at, self.messages[owner].peer)? } else { None };
+                let status = &self.statuses[at];
+                let received = stray.unwrap_or_else(|| self.received(status));
+                let message = &mut self.messages[owner];
+                message.received += received;
+                if self.failed && status.MPI_ERROR == ffi::MPI_ERR_TRUNCATE as c_int {
+                    // Some MPI libraries report only what fitted.
+                    message.received = message.received.max(message.bytes + 1);
+                }
+            }
+            let message = &mut self.messages[owner];
+            message.left -= 1;
+            if message.left == 0 {
+                if message.receives && !message.ranges.is_empty() {
+                    let arrived = message.received.min(message.packed.len());
+                    buffers.scatter(&message.packed[..arrived], &message.ranges);
+                }
+                let received = message.receives.then_some(message.received);
+                done.push(Completion { operation: message.operation, received });
+                self.unused.push(owner);
+            }
+        }
+        // Completed requests have become null: close the gaps.
+        let (mut kept, mut next) = (0, 0);
+        self.indices[..completed].sort_unstable();
+        for index in 0..self.requests.len() {
+            if next < completed && self.indices[next] as usize == index {
+                next += 1;
+            } else {
+                self.requests[kept] = self.requests[index];
+                self.owners[kept] = self.owners[index];
+                kept += 1;
+            }
+        }
+        self.requests.truncate(kept);
+        self.owners.truncate(kept);
+        self.cancelled &= kept > 0;
+        Ok(())
+    }
+}
