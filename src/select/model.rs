@@ -12,12 +12,20 @@ const UNBUFFERED: f64 = 3.0;
 const SHORTEST_PACKET: usize = 1 << 10;
 const LARGEST_PACKET: usize = 1 << 18;
 
-/// Where hosts have one port each, messages of several others that arrive at once hold each other up: so much, as measured on TCP.
+/// Where hosts have one port each, messages of several others that arrive at once hold each other up: so much, as measured on TCP,
+/// unless they come in packets no longer than those that are fastest one behind the other.
 const CONTENTION: f64 = 1.05;
 
 /// How a start-up and a transfer, of different messages, that go on at the same time add up: as powers with this exponent, from 1 (one
-/// after the other) to infinity (the longer one). Measured on TCP: short packets cost less than the sum, and more than the longer.
-const OVERLAP: f64 = 1.5;
+/// after the other) to infinity (the longer one). Measured on TCP: short packets cost less than the sum, and more than the longer; where
+/// a host has several ports at work, its processors have more to do meanwhile.
+fn overlap(ports: PortModel) -> f64 {
+    if ports == PortModel::AllPorts {
+        1.5
+    } else {
+        3.0
+    }
+}
 
 /// The parameters to consider: as asked for, or, what is left open, as the machine suggests.
 pub(super) fn parameters(
@@ -73,8 +81,13 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
     // The papers' best packet is for start-ups that add to transfers. On a network both go on at the same time, so that shorter
     // packets are better: the best one of a few sizes.
     let limit = machine.packet_limit.map_or(LARGEST_PACKET, |limit| (limit - limit / 16).min(LARGEST_PACKET));
-    let sizes =
-        (SHORTEST_PACKET.ilog2()..).map(|shift| 1usize << shift).take_while(|bytes| *bytes < limit).chain([limit]);
+    // On one port, packets shorter than those that are fastest one behind the other only cost headers.
+    let one_port = machine.ports != PortModel::AllPorts;
+    let shortest = machine.packet.filter(|packet| one_port && (SHORTEST_PACKET..limit).contains(packet));
+    let sizes = (shortest.unwrap_or(SHORTEST_PACKET).ilog2()..)
+        .map(|shift| 1usize << shift)
+        .take_while(|bytes| *bytes < limit)
+        .chain([limit]);
     let timed = sizes.map(|bytes| (bytes / element.max(1)).clamp(1, space)).map(|packet| {
         let parameters = Parameters { packet: Some(packet), ..*asked };
         (packet, predict(algorithm, call, element, &parameters, machine))
@@ -83,8 +96,10 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
 }
 
 /// Elements that follow one another through the busiest port when packets need not wait for the end of a round.
-fn flow(formula: &Formula, shape: &Shape, ports: PortModel, machine: &Machine) -> f64 {
+fn flow(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: PortModel, machine: &Machine) -> f64 {
     match (ports, machine.ports) {
+        // Constant storage: what has come must be used up before more may come.
+        _ if algorithm.collective == Collective::MatrixMultiply => formula.elements,
         (PortModel::AllPorts, PortModel::AllPorts) => formula.load,
         // All links of a node share its one port.
         (PortModel::AllPorts, _) => formula.load * f64::from(shape.n),
@@ -95,7 +110,7 @@ fn flow(formula: &Formula, shape: &Shape, ports: PortModel, machine: &Machine) -
 /// The time for the next larger whole cube, in seconds.
 ///
 /// On a network: the paper's formula, a start-up for every round and t_c for every element that follow one another, except that
-/// start-ups and transfers, of different messages, go on at the same time (`OVERLAP`); and a hop for
+/// start-ups and transfers, of different messages, go on at the same time ([`overlap`]); and a hop for
 /// every message that waits for another one. Where messages are cut into packets, what follows one another is the load of the
 /// busiest link, and the last packet arrives behind it over as many links as there are hops.
 ///
@@ -117,7 +132,7 @@ pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &
     let message = if halves { formula.elements / 2.0 } else { formula.elements / rounds.max(1.0) };
     let (start_ups, elements) = match parameters.packet.filter(|_| algorithm.cuts(parameters.ports)) {
         Some(packet) if (packet as f64) < message => {
-            let (flow, packet) = (flow(&formula, &shape, parameters.ports, machine), packet as f64);
+            let (flow, packet) = (flow(algorithm, &formula, &shape, parameters.ports, machine), packet as f64);
             // Messages that are early by themselves are cut into packets that wait behind those of others.
             let behind = if algorithm.flows { rounds } else { 0.0 };
             (rounds + flow / packet, flow + ((hops - 1.0).max(0.0) + behind) * packet)
@@ -131,17 +146,20 @@ pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &
             (rounds, elements * if sent < limit { 1.0 } else { UNBUFFERED })
         }
     };
-    // All dimensions' packets at once, too, keep one port evenly busy.
-    let even = algorithm.single_file || parameters.ports == PortModel::AllPorts && algorithm.cuts(parameters.ports);
+    // All dimensions' packets at once, too, keep one port evenly busy, and so do short ones.
+    let short = |packet: usize| machine.packet.is_some_and(|fastest| packet * element <= fastest);
+    let mixed = parameters.ports == PortModel::AllPorts || parameters.packet.is_some_and(short);
+    let even = algorithm.single_file || mixed && algorithm.cuts(parameters.ports);
     let congestion = if machine.ports == PortModel::OnePort && !even { congestion * CONTENTION } else { congestion };
     let transfer = elements * congestion * t_c / start_ups.max(1.0);
-    hops * machine.hop + start_ups * (machine.tau.powf(OVERLAP) + transfer.powf(OVERLAP)).powf(1.0 / OVERLAP)
+    let overlap = overlap(machine.ports);
+    hops * machine.hop + start_ups * (machine.tau.powf(overlap) + transfer.powf(overlap)).powf(1.0 / overlap)
 }
 
 /// How many times as long a permutation by direct messages takes where they are led over the edges of the cube, lowest dimension
 /// first: the messages over the busiest link. Other collectives send direct messages one behind the other.
 fn congestion(call: &Call) -> f64 {
-    let Some(permutation) = call.permutation.as_deref().filter(|_| call.collective == Collective::Permute) else {
+    let Some(permutation) = call.permutation.as_deref() else {
         return 1.0;
     };
     let n = dimension_for(call.size) as usize;

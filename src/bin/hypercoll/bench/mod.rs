@@ -78,7 +78,7 @@ pub struct BenchArgs {
     #[arg(long)]
     seed: Option<u64>,
     /// Native MPI as it chooses by itself, or also with the best of its algorithms and segment sizes (where it lets them be
-    /// forced: Open MPI does)
+    /// forced: Open MPI does), or not at all
     #[arg(long, value_enum, default_value = "best")]
     native: NativeMode,
     /// Write the results, every sample included, to this file as JSON
@@ -98,6 +98,7 @@ pub struct BenchArgs {
 /// What native MPI is compared as.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Debug)]
 enum NativeMode {
+    None,
     Default,
     Best,
 }
@@ -204,7 +205,8 @@ struct Library {
 fn on_rank(args: &BenchArgs, side: &Side, host: &str, library: Library, out: &mut dyn Write) -> Result<(), Failure> {
     let experiment = experiment::of(args)?;
     let fabric = environment::fabric()?;
-    let (jobs, left_out) = jobs::of(&experiment, side.cube.size(), side.cube.machine(), side.native.is_some());
+    let with_native = side.native.is_some() && args.native != NativeMode::None;
+    let (jobs, left_out) = jobs::of(&experiment, side.cube.size(), side.cube.machine(), with_native);
     let first = side.cube.rank() == 0;
     if args.list {
         return if first { list(&jobs, out) } else { Ok(()) };
