@@ -13,7 +13,7 @@ fn command(launcher: &[&str], line: &str, environment: &[(&str, &str)]) -> Outpu
     let words = launcher.iter().copied().chain([env!("CARGO_BIN_EXE_hypercoll")]).chain(line.split_whitespace());
     let mut words = words.map(String::from);
     let mut command = Command::new(words.next().expect("a program"));
-    command.args(words).env_remove("RUST_LOG").envs(environment.iter().copied());
+    command.args(words).env_remove("RUST_LOG").env_remove("HYPERCOLL_TUNING").envs(environment.iter().copied());
     if !environment.iter().any(|(name, _)| *name == "XDG_CONFIG_HOME") {
         // Whatever files the user has.
         command.env("XDG_CONFIG_HOME", "/nonexistent");

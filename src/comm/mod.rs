@@ -80,7 +80,7 @@ impl Hypercube {
     /// A hypercube of the ranks of `communicator` (all ranks call this together). The communicator is duplicated, so the
     /// messages of both never meet; it returns errors instead of aborting.
     ///
-    /// Variables of the [environment](crate#environment) are read here, with the tuning file, by rank 0 for all ranks.
+    /// Variables of the [environment](crate#environment) are read here, most of them and the tuning file by rank 0 for all ranks.
     ///
     /// # Errors
     /// [`Error::Mpi`] if MPI cannot duplicate the communicator; [`Error::Tuning`] if the tuning file that `HYPERCOLL_TUNING` names
@@ -406,6 +406,8 @@ impl Hypercube {
         let mut scratch = work.take_scratch(plan.schedule.scratch * plan.element);
         let buffers = Buffers { send, receive, scratch: bytemuck::cast_slice_mut(&mut scratch), element: plan.element };
         let mut transport = self.transport.borrow_mut();
+        // Also if a combining function panics.
+        self.broken.set(true);
         let outcome = Execution::new(&plan.schedule, buffers, compute, transport.as_mut(), &mut work).run();
         work.put_scratch(scratch);
         self.broken.set(outcome.is_err());

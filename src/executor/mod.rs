@@ -252,9 +252,8 @@ impl<'e> Execution<'e> {
     /// Starts, and runs to the end.
     ///
     /// # Errors
-    /// What the transport reports, and messages of the wrong length. After such a failure the rank still sends and
-    /// receives all that its schedule says, but sends empty messages, so that the others learn of it and nobody waits
-    /// for ever.
+    /// What the transport reports, at once; and messages of the wrong length: the rank then still sends and receives all that
+    /// its schedule says, but sends empty messages, so that the others learn of it and nobody waits for ever.
     pub fn run(mut self) -> Result<()> {
         let limit = self.schedule.window.min(self.work.states.len());
         // Receives first: a message that finds its receive posted needs no copy into MPI's buffers.
@@ -281,9 +280,11 @@ impl<'e> Execution<'e> {
             (true, _) => Wait::Any,
         };
         let mut done = std::mem::take(&mut self.work.done);
-        self.transport.progress(wait, &mut self.buffers, &mut done)?;
+        let outcome = self.transport.progress(wait, &mut self.buffers, &mut done);
+        // Before anything can fail: whoever drops this waits for what is left.
+        self.outstanding -= done.len();
+        outcome?;
         for completion in done.drain(..) {
-            self.outstanding -= 1;
             self.inspect(&completion);
             self.complete(completion.operation);
             self.settle()?;

@@ -67,7 +67,9 @@ struct Envelope {
 struct Row {
     /// Messages that have been received in full.
     read: AtomicU64,
-    _apart: [u64; 15],
+    /// The number of the last message whose pieces the other end could not copy.
+    refused: AtomicU64,
+    _apart: [u64; 14],
     envelopes: [Envelope; ROW as usize],
 }
 
@@ -134,6 +136,11 @@ impl Writer {
         self.written
     }
 
+    /// Whether the other end could not copy the pieces of a message, and takes it out of the pipe instead.
+    pub fn is_refused(&self, message: u64) -> bool {
+        self.row.row().refused.load(Ordering::Acquire) == message
+    }
+
     /// Whether the other end has received so many messages in full.
     pub fn has_read(&mut self, messages: u64) -> bool {
         if self.read < messages {
@@ -159,6 +166,11 @@ impl Reader {
         // SAFETY: the stamp says that the envelope is there, and the other end writes it again only after `done`.
         let (way, bytes, data) = unsafe { (*envelope.way.get(), *envelope.bytes.get(), *envelope.data.get()) };
         Some(Message { way: Way::of(way), bytes, data })
+    }
+
+    /// The pieces of the message cannot be copied: it is to come through the pipe.
+    pub fn refuse(&mut self) {
+        self.row.row().refused.store(self.read + 1, Ordering::Release);
     }
 
     /// The message has been received in full: its envelope is free again.
@@ -198,6 +210,16 @@ mod tests {
             assert!(writer.has_read(turn + 1) && writer.is_free());
             writer.write(Way::Pieces(3), turn + ROW, &[(turn + ROW) as u8; SHORT]);
         }
+    }
+
+    #[test]
+    fn a_refusal_is_of_one_message() {
+        let mut memory = Vec::new();
+        let (mut writer, mut reader) = row(&mut memory);
+        let messages = [(); 2].map(|()| writer.write(Way::Pieces(1), 100_000, &[]));
+        reader.done();
+        reader.refuse();
+        assert_eq!(messages.map(|message| writer.is_refused(message)), [false, true]);
     }
 
     #[test]

@@ -78,14 +78,15 @@ impl Messages {
         !self.requests.is_empty()
     }
 
-    /// Lets MPI make progress on whatever is under way on any communicator; it yields the core if it was told to.
-    pub fn make_progress(&mut self) -> Result<()> {
+    /// Lets MPI make progress on whatever is under way on any communicator; it yields the core if it was told to. MPI libraries
+    /// make none if a probe finds something: this one is for a message of this rank to itself, and there are none.
+    pub fn make_progress(&mut self, rank: usize) -> Result<()> {
         let mut there: c_int = 0;
         // SAFETY: MPI_Status is plain data that MPI fills in; a live communicator, and valid out parameters.
         unsafe {
             let mut status: ffi::MPI_Status = std::mem::zeroed();
-            let (anyone, any) = (ffi::RSMPI_ANY_SOURCE, ffi::RSMPI_ANY_TAG);
-            accept("MPI_Iprobe", ffi::PMPI_Iprobe(anyone, any, self.comm, &mut there, &mut status))
+            let (itself, any) = (rank as c_int, ffi::RSMPI_ANY_TAG);
+            accept("MPI_Iprobe", ffi::PMPI_Iprobe(itself, any, self.comm, &mut there, &mut status))
         }
     }
 

@@ -1,26 +1,30 @@
 //! Messages between ranks of one host, through memory that they share.
 //!
 //! Every two ranks have a row of [`Envelopes`] and a [`Pipe`] in each direction. A short message is in its envelope; the bytes of others go
-//! through the pipe, and what finds no room there waits in the sender's queue, and goes on whenever that rank waits for anything. For a
-//! long message, if ranks may read each other's memory, the envelope says where its bytes are: the receiver copies them itself,
-//! once, and only then is it sent.
+//! through the pipe, and what finds no room there waits in the sender's queue, and goes on whenever that rank waits for anything in the
+//! same collective, which ends only when all is sent. For a long message, if ranks may read each other's memory, the envelope says
+//! where its bytes are: the receiver copies them itself, once, and only then is it sent; if it cannot, the message comes through the
+//! pipe.
 //!
-//! Memory: the pipes to a rank have [`MEMORY`] bytes together on hosts of 8 to 128 ranks; beyond, 4 KiB a pair of ranks.
+//! Memory: the pipes to a rank have [`MEMORY`] bytes together, to the next power of two a pipe, on hosts of 8 to 128 ranks; beyond, 4
+//! KiB a pair of ranks; and 1.4 KiB a pair for the rest. Where /dev/shm is too small for that, messages go through MPI.
 
 use super::envelopes::{Envelopes, Message, Reader, Way, Writer, SHORT};
 use super::host::Host;
 use super::pipe::{Inlet, Outlet, Pipe};
-use super::single_copy::{self, Piece};
+use super::single_copy::{self, Piece, Target};
+use crate::collective::Buffer;
 use crate::error::{Error, Result};
 use crate::executor::{Buffers, Completion};
 use crate::schedule::BufferRange;
 use memmap2::{MmapOptions, MmapRaw};
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Where files live in memory.
+const MEMORY_FILES: &str = "/dev/shm";
 /// Bytes of a rank's pipes in all.
 const MEMORY: usize = 512 << 10;
 /// Bytes of a pipe: more would not stay in the cores' caches, fewer would stop the sender too often.
@@ -29,8 +33,6 @@ const CAPACITY: std::ops::RangeInclusive<usize> = 4 << 10..=64 << 10;
 const LONG: usize = 64 << 10;
 /// Pieces that such a message consists of at most: their addresses and lengths are in the envelope.
 const PIECES: usize = SHORT / size_of::<Piece>();
-/// What a rank lets the others read, to find out whether they may.
-const PROBE: u64 = 0x6879_7065_7263_6F6C;
 
 /// The variable that says what ranks of one host do with memory that they can share.
 const VARIABLE: &str = "HYPERCOLL_SHARED_MEMORY";
@@ -57,11 +59,13 @@ impl Use {
             "" | "single-copy" => Ok(Use::SingleCopy),
             "two-copies" => Ok(Use::TwoCopies),
             "off" => Ok(Use::Off),
-            other => Err(Error::Environment {
-                variable: VARIABLE.into(),
-                why: format!("'{other}' is none of single-copy, two-copies, off"),
-            }),
+            other => Err(Use::refused(&format!("'{other}' is none of single-copy, two-copies, off"))),
         }
+    }
+
+    /// What is wrong with the variable.
+    pub fn refused(why: &str) -> Error {
+        Error::Environment { variable: VARIABLE.into(), why: why.into() }
     }
 }
 
@@ -112,20 +116,18 @@ impl SharedMemory {
             return Ok(None);
         }
         let capacity = (MEMORY / ranks).next_power_of_two().clamp(*CAPACITY.start(), *CAPACITY.end());
-        let process = u64::from(std::process::id());
-        static MADE: AtomicU64 = AtomicU64::new(0);
-        let probe = Box::new(PROBE);
-        let told = [process, MADE.fetch_add(1, Ordering::Relaxed), std::ptr::from_ref(&*probe) as u64];
-        let told = host.gather(told)?;
-        let file = place().join(format!("hypercoll-{}-{}", told[0][0], told[0][1]));
+        // What no other rank has, and lies where the others may try to read it.
+        let probe = Box::new(nonce());
+        let told = host.gather([u64::from(std::process::id()), *probe, std::ptr::from_ref(&*probe) as u64])?;
+        let file = Path::new(MEMORY_FILES).join(format!("hypercoll-{}-{:016x}", told[0][0], told[0][1]));
         let bytes = ranks * ranks * (Envelopes::SIZE + Pipe::size(capacity));
         // The first rank makes the file, the others open it, and it goes as soon as they have: only the memory stays.
         let made = if host.place == 0 { create(&file, bytes) } else { Ok(()) };
         host.agree(made.is_ok())?;
         let mapped = made.and_then(|()| open(&file));
         let all = host.agree(mapped.is_ok())?;
-        if host.place == 0 {
-            // If it was never made, there is nothing to remove.
+        if host.place == 0 && mapped.is_ok() {
+            // Should that fail, a file stays behind, and nothing else happens.
             let _ = std::fs::remove_file(&file);
         }
         let memory = match mapped {
@@ -137,7 +139,7 @@ impl SharedMemory {
             }
         };
         let neighbour = (host.place + 1) % ranks;
-        let may = || asked == Use::SingleCopy && readable(told[neighbour][0], told[neighbour][2]);
+        let may = || asked == Use::SingleCopy && readable(told[neighbour]);
         let single_copy = host.agree(may())?;
         if !single_copy && host.place == 0 {
             log::info!("ranks do not read each other's memory: long messages are copied twice");
@@ -222,7 +224,7 @@ impl SharedMemory {
 
     /// Moves on what can move, without waiting, and reports what is complete: at most one message from and to each peer, so that
     /// it can be passed on at once.
-    pub fn advance(&mut self, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
+    pub fn advance(&mut self, buffers: &mut Buffers, done: &mut Vec<Completion>) {
         done.append(&mut self.done);
         let mut index = 0;
         while let Some(&place) = self.busy.get(index) {
@@ -234,7 +236,7 @@ impl SharedMemory {
                 }
             }
             if let Some((operation, ranges, receiving)) = peer.receives.front_mut() {
-                let received = receiving.advance(&mut peer.here, peer.process, ranges, buffers)?;
+                let received = receiving.advance(&mut peer.here, peer.process, ranges, buffers);
                 if received.is_some() {
                     done.push(Completion { operation: *operation, received });
                     self.spare.extend(peer.receives.pop_front().map(|(_, ranges, _)| emptied(ranges)));
@@ -247,7 +249,6 @@ impl SharedMemory {
                 self.busy.swap_remove(index);
             }
         }
-        Ok(())
     }
 
     /// The ranks with which something is under way.
@@ -261,50 +262,73 @@ fn emptied(mut ranges: Vec<BufferRange>) -> Vec<BufferRange> {
     ranges
 }
 
-/// Where files live in memory.
-fn place() -> PathBuf {
-    let memory = Path::new("/dev/shm");
-    if memory.is_dir() {
-        memory.to_path_buf()
-    } else {
-        std::env::temp_dir()
-    }
-}
-
 /// Makes a file of zeros with all its memory, so that no later access finds that there is none.
 fn create(file: &Path, bytes: usize) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(file)?;
-    reserve(&file, bytes)
+    let reserved = reserve(&options.open(file)?, bytes);
+    if reserved.is_err() {
+        std::fs::remove_file(file)?;
+    }
+    reserved
 }
 
 #[cfg(target_os = "linux")]
 fn reserve(file: &File, bytes: usize) -> std::io::Result<()> {
-    // SAFETY: the file is open.
-    match unsafe { libc::posix_fallocate(std::os::fd::AsRawFd::as_raw_fd(file), 0, bytes as libc::off_t) } {
-        0 => Ok(()),
-        code => Err(std::io::Error::from_raw_os_error(code)),
+    let descriptor = std::os::fd::AsRawFd::as_raw_fd(file);
+    loop {
+        // SAFETY: the file is open.
+        match unsafe { libc::posix_fallocate(descriptor, 0, bytes as libc::off_t) } {
+            0 => return Ok(()),
+            libc::EINTR => (),
+            code => return Err(std::io::Error::from_raw_os_error(code)),
+        }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn reserve(file: &File, bytes: usize) -> std::io::Result<()> {
-    file.set_len(bytes as u64)
+fn reserve(_: &File, _: usize) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 fn open(file: &Path) -> std::io::Result<MmapRaw> {
     MmapOptions::new().map_raw(&OpenOptions::new().read(true).write(true).open(file)?)
 }
 
-/// Whether this process may read the probe of another.
-fn readable(process: u64, address: u64) -> bool {
+/// A number that no other process has, as good as certainly.
+fn nonce() -> u64 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    // Seeded by the operating system.
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.finish()
+}
+
+/// Whether this process may read the memory of another, which tells its number, its nonce and where that is.
+fn readable([process, nonce, address]: [u64; 3]) -> bool {
     let mut found = [0; 8];
     // SAFETY: the target is there, and ours.
     let read = unsafe { single_copy::read(process, &[(address, 8)], &[(found.as_mut_ptr(), found.len())]) };
-    read.is_ok() && u64::from_ne_bytes(found) == PROBE
+    read.is_ok() && u64::from_ne_bytes(found) == nonce
+}
+
+/// Where ranges to be received are in memory.
+fn targets(ranges: &[BufferRange], buffers: &mut Buffers) -> Vec<Target> {
+    let (receive, scratch) = (buffers.receive.len(), buffers.scratch.len());
+    let starts = (buffers.receive.as_mut_ptr(), buffers.scratch.as_mut_ptr());
+    let target = |range: &BufferRange| {
+        let (start, bytes) = match range.buffer {
+            Buffer::Send => return None, // schedules never write it
+            Buffer::Receive => (starts.0, receive),
+            Buffer::Scratch => (starts.1, scratch),
+        };
+        let (offset, len) = (range.offset * buffers.element, range.len * buffers.element);
+        assert!(offset + len <= bytes, "a range beyond its buffer");
+        Some((start.wrapping_add(offset), len))
+    };
+    ranges.iter().filter_map(target).collect()
 }
 
 /// A place in a message: a range, and the bytes of it that are done.
@@ -347,6 +371,7 @@ impl Sending {
             None if !there.envelopes.is_free() => return false,
             None => self.begin(there, ranges, buffers),
         };
+        self.single_copy &= !there.envelopes.is_refused(envelope);
         if self.bytes > SHORT && !self.single_copy && !self.put(&mut there.pipe, ranges, buffers) {
             return false;
         }
@@ -421,18 +446,16 @@ impl Receiving {
         process: u64,
         ranges: &[BufferRange],
         buffers: &mut Buffers,
-    ) -> Result<Option<usize>> {
+    ) -> Option<usize> {
         let message = match self.message {
             Some(message) => message,
-            None => match here.envelopes.read() {
-                None => return Ok(None),
-                Some(message) => {
-                    if message.way == Way::PipeFromStart {
-                        here.pipe.rewind();
-                    }
-                    *self.message.insert(message)
+            None => {
+                let message = here.envelopes.read()?;
+                if message.way == Way::PipeFromStart {
+                    here.pipe.rewind();
                 }
-            },
+                *self.message.insert(message)
+            }
         };
         let (bytes, wanted) = (message.bytes as usize, message.bytes as usize == self.expected);
         match message.way {
@@ -441,16 +464,21 @@ impl Receiving {
                 let numbers: [u64; 2 * PIECES] = bytemuck::cast(message.data);
                 let pieces =
                     [0, 1, 2].map(|piece| (numbers[2 * piece], numbers[2 * piece + 1])).into_iter().take(pieces.into());
-                let target = |range| Some(buffers.part_mut(range)).map(|part| (part.as_mut_ptr(), part.len()));
-                let targets: Vec<_> = ranges.iter().filter_map(target).collect();
-                // SAFETY: the ranges of an operation under way are disjoint, and nobody touches them but the transport.
-                unsafe { single_copy::read(process, &pieces.collect::<Vec<Piece>>(), &targets)? };
+                let pieces: Vec<Piece> = pieces.collect();
+                // SAFETY: the ranges of an operation under way are disjoint and inside their buffers, and nobody touches them but
+                // the transport.
+                if let Err(error) = unsafe { single_copy::read(process, &pieces, &targets(ranges, buffers)) } {
+                    log::warn!("process_vm_readv: {error}; a message of {bytes} bytes is copied twice instead");
+                    here.envelopes.refuse();
+                    self.message = Some(Message { way: Way::Pipe, ..message });
+                    return None;
+                }
             }
-            Way::Pipe | Way::PipeFromStart if !self.take(bytes, &mut here.pipe, ranges, buffers) => return Ok(None),
+            Way::Pipe | Way::PipeFromStart if !self.take(bytes, &mut here.pipe, ranges, buffers) => return None,
             _ => (),
         }
         here.envelopes.done();
-        Ok(Some(bytes))
+        Some(bytes)
     }
 
     /// Takes the bytes that are there out of the pipe; whether they are all of the message.

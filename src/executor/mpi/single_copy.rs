@@ -1,9 +1,10 @@
 //! Copies straight from the memory of another process, where the operating system allows it (Linux): long messages between
 //! ranks of one host are then copied once.
 
-use crate::error::{Error, Result};
+use std::io::Result;
 
 /// Pieces that one system call copies at most.
+#[cfg(target_os = "linux")]
 const PIECES: usize = 64;
 
 /// Bytes in the memory of a process: the first one's address, and their number.
@@ -18,7 +19,7 @@ pub(super) type Target = (*mut u8, usize);
 /// The targets are valid for writing, and nobody else uses them.
 ///
 /// # Errors
-/// [`Error::Mpi`] if the operating system refuses.
+/// Those of the operating system; the targets may then hold anything.
 #[cfg(target_os = "linux")]
 pub(super) unsafe fn read(process: u64, pieces: &[Piece], targets: &[Target]) -> Result<()> {
     let mut pieces = pieces.iter().copied().filter(|piece| piece.1 > 0);
@@ -55,8 +56,7 @@ unsafe fn copy(process: u64, from: &mut Vec<libc::iovec>, into: &mut Vec<libc::i
         let (process, count) = (process as libc::pid_t, into.len() as libc::c_ulong);
         let copied = libc::process_vm_readv(process, into.as_ptr(), count, from.as_ptr(), count, 0);
         if copied <= 0 {
-            let message = std::io::Error::last_os_error().to_string();
-            return Err(Error::Mpi { call: "process_vm_readv", message });
+            return Err(std::io::Error::last_os_error());
         }
         // One call copies up to 2 GiB: what is left goes into the next.
         done += copied as usize;
@@ -77,7 +77,7 @@ unsafe fn copy(process: u64, from: &mut Vec<libc::iovec>, into: &mut Vec<libc::i
 
 #[cfg(not(target_os = "linux"))]
 pub(super) unsafe fn read(_: u64, _: &[Piece], _: &[Target]) -> Result<()> {
-    Err(Error::Mpi { call: "process_vm_readv", message: "not on this operating system".into() })
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -33,6 +33,8 @@ pub(crate) struct MpiTransport {
     shared_memory: Option<SharedMemory>,
     /// Whether the ranks of this host are more than its cores, so that one that waits keeps another from running.
     crowded: bool,
+    /// Looks at shared memory so far.
+    looks: u32,
 }
 
 /// A wait without progress.
@@ -70,11 +72,23 @@ impl MpiTransport {
             synchronous: std::env::var("HYPERCOLL_SYNCHRONOUS_SENDS").is_ok_and(|v| v == "1"),
             timeout: seconds.map(Duration::from_secs),
             messages: Messages::on(comm),
-            // A rank that must refuse does so after all have come as far.
             shared_memory: SharedMemory::between(&host, size, asked.clone().unwrap_or(shared_memory::Use::Off))?,
             crowded: host.ranks.len() > host.cores,
+            looks: 0,
         };
+        // All refuse together, or none: the others would wait for ever.
+        let mut refused = c_int::from(asked.is_err());
+        let own = refused;
+        // SAFETY: one element of that type to send and one to receive, and a live communicator.
+        let code = unsafe {
+            let (from, into) = ((&raw const own).cast::<c_void>(), (&raw mut refused).cast::<c_void>());
+            ffi::PMPI_Allreduce(from, into, 1, ffi::RSMPI_INT32_T, ffi::RSMPI_MAX, comm)
+        };
+        accept("MPI_Allreduce", code)?;
         asked?;
+        if refused != 0 {
+            return Err(shared_memory::Use::refused("another rank's value is none that there is"));
+        }
         Ok((transport, (host.ranks.len() == size).then_some(host.cores)))
     }
 
@@ -115,9 +129,6 @@ impl MpiTransport {
     fn wait(&mut self, waiting: &mut Waiting) -> Result<()> {
         waiting.looks = waiting.looks.wrapping_add(1);
         if !self.messages.any() {
-            if waiting.looks.is_multiple_of(LOOKS) {
-                self.messages.make_progress()?;
-            }
             if self.crowded || waiting.looks.is_multiple_of(LOOKS) {
                 std::thread::yield_now();
             } else {
@@ -182,8 +193,12 @@ impl Transport for MpiTransport {
         loop {
             let mut shared = false;
             if let Some(memory) = &mut self.shared_memory {
-                memory.advance(buffers, done)?;
+                memory.advance(buffers, done);
                 shared = memory.under_way().next().is_some();
+            }
+            self.looks = self.looks.wrapping_add(1);
+            if self.looks.is_multiple_of(LOOKS) && !self.messages.any() {
+                self.messages.make_progress(self.rank)?;
             }
             let through_mpi = self.messages.any();
             if through_mpi {
