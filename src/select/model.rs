@@ -17,8 +17,11 @@ const LARGEST_PACKET: usize = 1 << 18;
 const CONTENTION: f64 = 1.05;
 
 /// Bytes of a vector up to which it stays in the cores' caches, where ranks share one memory. Measured: a reduction of 1 to 4 MiB takes
-/// about twice as long when whole vectors wait for each other as when they come in packets; one of 512 KiB, about as long.
-const CACHES: usize = 512 << 10;
+/// about twice as long when whole vectors wait for each other as when they come in packets; one of 512 KiB, 1.1 to 1.25 times.
+const CACHES: usize = 256 << 10;
+
+/// Packets are shorter than so many bytes where ranks share one memory: longer ones are not kept in memory that stays in the caches.
+const CACHED_PACKET: usize = 64 << 10;
 
 /// How a start-up and a transfer, of different messages, that go on at the same time add up: as powers with this exponent, from 1 (one
 /// after the other) to infinity (the longer one). Measured on TCP: short packets cost less than the sum, and more than the longer; where
@@ -79,8 +82,12 @@ fn port_models(algorithm: &Algorithm, options: &Options, machine: &Machine) -> V
 fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters, machine: &Machine) -> Option<usize> {
     let space = call.space().len().max(1);
     if machine.shared.is_some() {
-        let best = || (algorithm.best_packet)(&algorithm.shape(call, asked), machine.tau, machine.t_c * element as f64);
-        return (!algorithm.cuts(asked.ports)).then(|| (best().round() as usize).clamp(1, space));
+        if algorithm.cuts(asked.ports) {
+            return None;
+        }
+        let best = (algorithm.best_packet)(&algorithm.shape(call, asked), machine.tau, machine.t_c * element as f64);
+        let best = (best.round() as usize).max(1);
+        return (best < space).then(|| best.min((CACHED_PACKET - 1) / element.max(1)).max(1));
     }
     // The papers' best packet is for start-ups that add to transfers. On a network both go on at the same time, so that shorter
     // packets are better: the best one of a few sizes.
@@ -114,7 +121,7 @@ fn flow(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: PortMode
 /// The time for the next larger whole cube, in seconds.
 ///
 /// On a network: the paper's formula, a start-up for every round and t_c for every element that follow one another, except that
-/// start-ups and transfers, of different messages, go on at the same time ([`overlap`]); and a hop for
+/// start-ups and transfers, of different messages, go on at the same time (`overlap`); and a hop for
 /// every message that waits for another one. Where messages are cut into packets, what follows one another is the load of the
 /// busiest link, and the last packet arrives behind it over as many links as there are hops.
 ///
