@@ -109,10 +109,6 @@ fn under_mpi(args: &VerifyArgs, out: &mut dyn Write) -> std::result::Result<(), 
     outcome.and(flushed.map_err(Failure::from))
 }
 
-/// Elements of a packet that holds all of any vector of [`mismatch`].
-#[cfg(feature = "mpi")]
-const LARGEST: usize = 200_000;
-
 /// Ranks that pass different counts get an error, and nobody waits for ever; each time on a communicator of its own, as
 /// it is broken afterwards.
 #[cfg(feature = "mpi")]
@@ -122,7 +118,7 @@ fn mismatch(args: &VerifyArgs, world: &impl mpi::traits::Communicator, tally: &m
             cube.synchronous_sends(args.synchronous);
             let mut data = vec![UNTOUCHED; if cube.rank() == 0 { on_root } else { elsewhere }];
             // Whole messages: of different numbers of packets some would be waited for in vain, as of different numbers of calls.
-            let outcome = cube.broadcast(0).algorithm("sbt").packet(LARGEST).run(&mut data);
+            let outcome = cube.broadcast(0).algorithm("sbt").packet(on_root.max(elsewhere)).run(&mut data);
             (cube.rank(), outcome)
         });
         tally.calls += 1;

@@ -14,6 +14,7 @@ use std::ffi::{c_int, c_void};
 const LARGEST_MESSAGE: usize = 1 << 30;
 /// Bytes up to which messages carry the tag 0, and are compared with what was expected when they are there.
 const SHORT_MESSAGE: usize = 2048;
+
 /// The tag of messages of a length. The communicator is ours, and messages between two ranks match in order, so no tag is
 /// needed to tell them apart; but a long message must not meet a receive of another length: Open MPI 4.1 writes beyond the
 /// end of a receive that is too short when it copies from process to process.

@@ -8,8 +8,10 @@ mod envelopes;
 mod host;
 mod messages;
 mod pipe;
+mod segment;
 mod shared_memory;
 mod single_copy;
+mod transfers;
 mod transport;
 
 pub(crate) use transport::{system_operation, MpiTransport};

@@ -33,14 +33,13 @@ pub(crate) struct MpiTransport {
     shared_memory: Option<SharedMemory>,
     /// Whether the ranks of this host are more than its cores, so that one that waits keeps another from running.
     crowded: bool,
-    /// Looks at shared memory so far.
+    /// Looks at what is under way so far.
     looks: u32,
 }
 
 /// A wait without progress.
 #[derive(Default)]
 struct Waiting {
-    looks: u32,
     since: Option<Instant>,
     /// What has been waited when mismatched messages are looked for, and when the wait is reported.
     look: Duration,
@@ -109,6 +108,12 @@ impl MpiTransport {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// The memory shared with a rank, and that rank's place in it.
+    fn shared_with(&mut self, peer: usize) -> Option<(usize, &mut SharedMemory)> {
+        let memory = self.shared_memory.as_mut()?;
+        Some((memory.place(peer)?, memory))
+    }
+
     /// Says for whom this rank has been waiting, and ends the job if the user set a limit.
     fn complain(&self, waited: Duration) {
         let shared = self.shared_memory.iter().flat_map(SharedMemory::under_way);
@@ -127,15 +132,14 @@ impl MpiTransport {
 
     /// Between two looks at what is under way: lets others run, and acts if the wait becomes long.
     fn wait(&mut self, waiting: &mut Waiting) -> Result<()> {
-        waiting.looks = waiting.looks.wrapping_add(1);
         if !self.messages.any() {
-            if self.crowded || waiting.looks.is_multiple_of(LOOKS) {
+            if self.crowded || self.looks.is_multiple_of(LOOKS) {
                 std::thread::yield_now();
             } else {
                 std::hint::spin_loop();
             }
         }
-        if waiting.looks.is_multiple_of(1024) {
+        if self.looks.is_multiple_of(1024) {
             let waited = waiting.since.get_or_insert_with(Instant::now).elapsed();
             if waited >= waiting.look + SUSPICION {
                 self.messages.cancel_mismatched()?;
@@ -169,7 +173,7 @@ impl Transport for MpiTransport {
         failed: bool,
     ) -> Result<()> {
         let synchronous = self.synchronous;
-        match self.shared_memory.as_mut().and_then(|memory| Some((memory.place(peer)?, memory))) {
+        match self.shared_with(peer) {
             Some((place, memory)) => {
                 memory.send(operation, place, if failed { &[] } else { ranges }, buffers, synchronous);
                 Ok(())
@@ -179,7 +183,7 @@ impl Transport for MpiTransport {
     }
 
     fn receive(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &mut Buffers) -> Result<()> {
-        match self.shared_memory.as_mut().and_then(|memory| Some((memory.place(peer)?, memory))) {
+        match self.shared_with(peer) {
             Some((place, memory)) => {
                 memory.receive(operation, place, ranges, buffers);
                 Ok(())

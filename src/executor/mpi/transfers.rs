@@ -1,0 +1,228 @@
+//! One message between two ranks that share memory: how far it is, and what moves it on.
+
+use super::envelopes::{Message, Reader, Way, Writer, SHORT};
+use super::pipe::{Inlet, Outlet};
+use super::single_copy::{self, Piece, Target};
+use crate::collective::Buffer;
+use crate::executor::Buffers;
+use crate::schedule::BufferRange;
+
+/// Bytes of a message from which on it is copied by its receiver.
+const LONG: usize = 64 << 10;
+/// Pieces that such a message consists of at most: their addresses and lengths are in the envelope.
+const PIECES: usize = SHORT / size_of::<Piece>();
+
+/// The way of messages to a rank.
+pub(super) struct Outgoing {
+    pub envelopes: Writer,
+    pub pipe: Inlet,
+}
+
+/// The way of messages from a rank.
+pub(super) struct Incoming {
+    pub envelopes: Reader,
+    pub pipe: Outlet,
+}
+
+/// Where ranges to be received are in memory.
+fn targets(ranges: &[BufferRange], buffers: &mut Buffers) -> Vec<Target> {
+    let (receive, scratch) = (buffers.receive.len(), buffers.scratch.len());
+    let starts = (buffers.receive.as_mut_ptr(), buffers.scratch.as_mut_ptr());
+    let target = |range: &BufferRange| {
+        let (start, bytes) = match range.buffer {
+            Buffer::Send => return None, // schedules never write it
+            Buffer::Receive => (starts.0, receive),
+            Buffer::Scratch => (starts.1, scratch),
+        };
+        let (offset, len) = (range.offset * buffers.element, range.len * buffers.element);
+        assert!(offset + len <= bytes, "a range beyond its buffer");
+        Some((start.wrapping_add(offset), len))
+    };
+    ranges.iter().filter_map(target).collect()
+}
+
+/// A place in a message: a range, and the bytes of it that are done.
+#[derive(Default)]
+struct Cursor {
+    range: usize,
+    bytes: usize,
+}
+
+impl Cursor {
+    /// Moves on by some bytes of the current range, which has so many in all.
+    fn advance(&mut self, bytes: usize, of: usize) {
+        self.bytes += bytes;
+        if self.bytes == of {
+            *self = Cursor { range: self.range + 1, bytes: 0 };
+        }
+    }
+}
+
+/// How far a message to be sent is.
+pub(super) struct Sending {
+    bytes: usize,
+    synchronous: bool,
+    single_copy: bool,
+    /// The number of its envelope, once that is sent.
+    envelope: Option<u64>,
+    cursor: Cursor,
+}
+
+impl Sending {
+    /// A message of so many bytes in so many ranges; if `synchronous`, it is complete when it has been received.
+    pub fn new(bytes: usize, ranges: usize, synchronous: bool, single_copy: bool) -> Sending {
+        let single_copy = single_copy && bytes >= LONG && ranges <= PIECES;
+        Sending { bytes, synchronous, single_copy, envelope: None, cursor: Cursor::default() }
+    }
+
+    /// Sends what there is room for; whether the send is complete.
+    pub fn advance(&mut self, there: &mut Outgoing, ranges: &[BufferRange], buffers: &Buffers) -> bool {
+        let envelope = match self.envelope {
+            Some(envelope) => envelope,
+            None if !there.envelopes.is_free() => return false,
+            None => self.begin(there, ranges, buffers),
+        };
+        // Of other messages it is not asked: the answer is in a line that the other end writes.
+        if self.single_copy && there.envelopes.is_refused(envelope) {
+            self.single_copy = false;
+        }
+        if self.bytes > SHORT && !self.single_copy && !self.put(&mut there.pipe, ranges, buffers) {
+            return false;
+        }
+        !(self.synchronous || self.single_copy) || there.envelopes.has_read(envelope)
+    }
+
+    /// Sends the envelope; its number.
+    fn begin(&mut self, there: &mut Outgoing, ranges: &[BufferRange], buffers: &Buffers) -> u64 {
+        let (mut data, mut len) = ([0; SHORT], 0);
+        let mut enclose = |bytes: &[u8]| {
+            data[len..len + bytes.len()].copy_from_slice(bytes);
+            len += bytes.len();
+        };
+        let way = if self.bytes <= SHORT {
+            ranges.iter().for_each(|range| enclose(buffers.part(range)));
+            Way::Enclosed
+        } else if self.single_copy {
+            for part in ranges.iter().map(|range| buffers.part(range)) {
+                enclose(&(part.as_ptr() as u64).to_ne_bytes());
+                enclose(&(part.len() as u64).to_ne_bytes());
+            }
+            Way::Pieces(ranges.len() as u8)
+        } else if there.pipe.rewind() {
+            Way::PipeFromStart
+        } else {
+            Way::Pipe
+        };
+        *self.envelope.insert(there.envelopes.write(way, self.bytes as u64, &data[..len]))
+    }
+
+    /// Puts bytes into the pipe as long as there is room; whether all are in.
+    fn put(&mut self, pipe: &mut Inlet, ranges: &[BufferRange], buffers: &Buffers) -> bool {
+        while let Some(range) = ranges.get(self.cursor.range) {
+            let part = buffers.part(range);
+            let rest = &part[self.cursor.bytes..];
+            let len = rest.len().min(pipe.stretch());
+            if pipe.room(len) < len {
+                break;
+            }
+            pipe.put(&rest[..len]);
+            self.cursor.advance(len, part.len());
+            if pipe.unpublished() >= pipe.stretch() {
+                pipe.publish();
+            }
+        }
+        if pipe.unpublished() > 0 {
+            pipe.publish();
+        }
+        self.cursor.range == ranges.len()
+    }
+}
+
+/// How far a message to be received is.
+pub(super) struct Receiving {
+    expected: usize,
+    /// What its envelope says, once that is there.
+    message: Option<Message>,
+    taken: usize,
+    cursor: Cursor,
+}
+
+impl Receiving {
+    pub fn new(expected: usize) -> Receiving {
+        Receiving { expected, message: None, taken: 0, cursor: Cursor::default() }
+    }
+
+    /// Receives what is there; the message's bytes, if it is complete. One of another length than expected is left out.
+    pub fn advance(
+        &mut self,
+        here: &mut Incoming,
+        process: u64,
+        ranges: &[BufferRange],
+        buffers: &mut Buffers,
+    ) -> Option<usize> {
+        let message = match self.message {
+            Some(message) => message,
+            None => {
+                let message = here.envelopes.read()?;
+                if message.way == Way::PipeFromStart {
+                    here.pipe.rewind();
+                }
+                *self.message.insert(message)
+            }
+        };
+        let (bytes, wanted) = (message.bytes as usize, message.bytes as usize == self.expected);
+        match message.way {
+            Way::Enclosed if wanted => buffers.scatter(&message.data[..bytes], ranges),
+            Way::Pieces(pieces) if wanted => {
+                let numbers: [u64; 2 * PIECES] = bytemuck::cast(message.data);
+                let pieces =
+                    [0, 1, 2].map(|piece| (numbers[2 * piece], numbers[2 * piece + 1])).into_iter().take(pieces.into());
+                let pieces: Vec<Piece> = pieces.collect();
+                // SAFETY: the ranges of an operation under way are disjoint and inside their buffers, and nobody touches them but
+                // the transport.
+                if let Err(error) = unsafe { single_copy::read(process, &pieces, &targets(ranges, buffers)) } {
+                    log::warn!("process_vm_readv: {error}; a message of {bytes} bytes is copied twice instead");
+                    here.envelopes.refuse();
+                    self.message = Some(Message { way: Way::Pipe, ..message });
+                    return None;
+                }
+            }
+            Way::Pipe | Way::PipeFromStart if !self.take(bytes, &mut here.pipe, ranges, buffers) => return None,
+            _ => (),
+        }
+        here.envelopes.done();
+        Some(bytes)
+    }
+
+    /// Takes the bytes that are there out of the pipe; whether they are all of the message.
+    fn take(&mut self, bytes: usize, pipe: &mut Outlet, ranges: &[BufferRange], buffers: &mut Buffers) -> bool {
+        while self.taken < bytes {
+            let there = pipe.available(1).min(bytes - self.taken).min(pipe.stretch());
+            if there == 0 {
+                break;
+            }
+            let range = ranges.get(self.cursor.range).filter(|_| bytes == self.expected);
+            let len = match range {
+                Some(range) => {
+                    let part = buffers.part_mut(range);
+                    let len = there.min(part.len() - self.cursor.bytes);
+                    pipe.take(&mut part[self.cursor.bytes..][..len]);
+                    self.cursor.advance(len, part.len());
+                    len
+                }
+                None => {
+                    pipe.skip(there);
+                    there
+                }
+            };
+            self.taken += len;
+            if pipe.unreleased() >= pipe.stretch() {
+                pipe.release();
+            }
+        }
+        if pipe.unreleased() > 0 {
+            pipe.release();
+        }
+        self.taken == bytes
+    }
+}
