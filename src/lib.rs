@@ -76,7 +76,7 @@
 //! | `HYPERCOLL_SHARED_MEMORY` | `off`: messages between ranks of one host go through MPI, not through memory that the ranks share; `two-copies`: they do not read each other's memory. The least willing rank counts |
 //! | `HYPERCOLL_SYNCHRONOUS_SENDS` | `1`: every send waits for its receive, for tests |
 //!
-//! What a call's own options say goes before the environment. What does not exist is an error of [`Hypercube::new`]; what a call
+//! What a call's own options say goes before the environment. What does not exist is an error of `Hypercube::new`; what a call
 //! cannot honour is an error of that call ([`Error::Environment`]), never silently left out. A tuning file that was made for other
 //! hosts, or for another version of MPI or of this library, is refused with a warning (`log`), and the built-in parameters are
 //! used; [`Hypercube::explain_last`] says so.

@@ -114,7 +114,7 @@ fn explain_takes_parameters_from_a_file() {
     let folder = folder("explain");
     let file = folder.join("other.toml");
     let text = "[machine]\nhost = 'elsewhere'\ncpu = ''\nmpi = 'an MPI'\nhosts = 8\nranks = 8\nhypercoll = '0.0.0'\ndate = ''\n\
-                [parameters]\ntau = 1e-3\nhop = 1e-4\nt_c = 1e-6\nports = 3\npairs_linked = false\npacket = 4096\neager = 5000\n";
+                [parameters]\ntau = 1e-3\nhop = 1e-4\nt_c = 1e-6\nports = 3\npairs_linked = false\npacket = 4096\nburst = 0\neager = 5000\n";
     std::fs::write(&file, text).expect("a file");
     let file = file.display().to_string();
     // As it is.

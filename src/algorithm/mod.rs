@@ -258,12 +258,15 @@ pub struct Algorithm {
     pub cost: &'static str,
     /// The formula, for sizes that are a power of two.
     pub formula: fn(&Shape) -> Formula,
+    /// Signals that so many ranks send in all, where messages carry nothing.
+    pub signals: fn(usize) -> usize,
     /// Whether the formula holds exactly for a shape, that is, nothing is rounded.
     pub exact: fn(&Shape) -> bool,
     /// The formula's time is that of nodes that do not wait for each other's rounds (else round after round).
     pub flows: bool,
-    /// Every node receives from one other only and sends to one other only, so that nothing contends for the one port of a node.
-    pub single_file: bool,
+    /// The paths through all nodes on which data follows one another, so that nothing contends for the one port of a node; 0 if
+    /// there are none.
+    pub paths: usize,
     /// The packet size in elements that takes the least time for (shape, tau, t_c), where packets are taken.
     pub best_packet: fn(&Shape, f64, f64) -> f64,
     /// How it is made.
@@ -290,9 +293,10 @@ const DEFAULTS: Algorithm = Algorithm {
     suits: |_, _| Ok(()),
     cost: "",
     formula: |_| Formula { rounds: 0, elements: 0.0, moved: 0.0, load: 0.0, hops: 0, path: 0.0 },
+    signals: |_| 0,
     exact: |_| true,
     flows: false,
-    single_file: false,
+    paths: 0,
     best_packet: |shape, _tau, _t_c| shape.count as f64,
     form: Form::Forward(|_, _, _, _| ()),
 };

@@ -100,6 +100,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::matrix_multiply::dns::ALGORITHM,
     super::barrier::dissemination::ALGORITHM,
     super::barrier::direct::ALGORITHM,
+    super::barrier::central::ALGORITHM,
 ];
 
 /// The algorithms of a collective.

@@ -65,10 +65,16 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
 }
 
 /// Builds and checks the schedules of all ranks; on whole cubes also against the port model and, where nothing is rounded,
-/// against the formula: rounds, the largest load of a link, and the elements that follow one another, are equal to it.
+/// against the formula: rounds, the largest load of a link, and the elements that follow one another, are equal to it. The signals of
+/// a barrier are counted for every size.
 pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Report {
     let schedules = schedules(algorithm, call, parameters);
     let mut report = check(call, &schedules, algorithm.cube_edges);
+    let (found, expected) = (report.cost.messages, (algorithm.signals)(call.size));
+    if call.collective == Collective::Barrier && call.avoid.is_none() && found != expected {
+        let (found, expected) = (found.to_string(), expected.to_string());
+        report.violations.push(Violation::Formula { what: "signals", found, expected });
+    }
     if !call.size.is_power_of_two() {
         return report;
     }

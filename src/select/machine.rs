@@ -20,6 +20,8 @@ pub struct Machine {
     pub pairs_linked: bool,
     /// Bytes of a packet at which a train of packets that are passed on is fastest; `None` where it has not been measured.
     pub packet: Option<usize>,
+    /// Bytes that a link lets pass at once after a pause, as shapers do; 0 where they do not, or it has not been measured.
+    pub burst: usize,
     /// Packets should stay below so many bytes, as MPI treats larger messages in a slower way; `None` if there is no such bound.
     pub packet_limit: Option<usize>,
     /// Where ranks share one memory: how they share the cores.
@@ -44,6 +46,7 @@ impl Machine {
             ports: PortModel::OnePort,
             pairs_linked: true,
             packet: None,
+            burst: 0,
             packet_limit: None,
             shared: Some(SharedMemory { cores: cores.max(1) }),
         }
@@ -60,6 +63,7 @@ impl Machine {
             ports: PortModel::OnePort,
             pairs_linked: true,
             packet: None,
+            burst: 0,
             packet_limit: Some(64 << 10),
             shared: None,
         }

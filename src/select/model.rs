@@ -14,7 +14,19 @@ const LARGEST_PACKET: usize = 1 << 18;
 
 /// Where hosts have one port each, messages of several others that arrive at once hold each other up: so much, as measured on TCP,
 /// unless they come in packets no longer than those that are fastest one behind the other.
-const CONTENTION: f64 = 1.05;
+const CONTENTION: f64 = 1.08;
+
+/// What TCP's acknowledgements, 66 bytes for two segments of 1514, add where nodes with one port pass on all that comes: they go to
+/// another node than the data that leaves. On two opposite paths they travel with data.
+const ACKNOWLEDGEMENTS: f64 = 1.02;
+
+/// What copies of packets, or of messages that are passed on, cost over those that all take at once where one rank has them, where
+/// ranks share one memory. Measured in broadcasts of 256 KiB to 4 MiB, by the number of ranks and the core that each met: 1.0 to 1.4.
+const PASSED_ON: f64 = 1.2;
+
+/// What a signal of a barrier costs its sender and its receiver together, in start-ups, where ranks share one memory. Measured for 4 to
+/// 32 ranks on two cores: 2 to 4.
+const SIGNAL: f64 = 3.0;
 
 /// Bytes of a vector up to which it stays in the cores' caches, where ranks share one memory. Measured: a reduction of 1 to 4 MiB takes
 /// about twice as long when whole vectors wait for each other as when they come in packets; one of 512 KiB, 1.1 to 1.25 times.
@@ -72,8 +84,10 @@ fn port_models(algorithm: &Algorithm, options: &Options, machine: &Machine) -> V
             vec![PortModel::AllPorts, PortModel::OnePort]
         }
         _ if algorithm.ports.contains(&machine.ports) => vec![machine.ports],
-        // Made for other machines: run all the same if asked for, as narrow as it can be.
-        _ if options.algorithm.is_some() => algorithm.ports.iter().copied().min().into_iter().collect(),
+        // Made for other machines: run all the same, as narrow as it can be, if asked for, or where ports are but memory.
+        _ if options.algorithm.is_some() || machine.shared.is_some() => {
+            algorithm.ports.iter().copied().min().into_iter().collect()
+        }
         _ => vec![PortModel::OnePort],
     }
 }
@@ -81,11 +95,12 @@ fn port_models(algorithm: &Algorithm, options: &Options, machine: &Machine) -> V
 /// The packet size in elements that suggests itself, if packets are of any use.
 fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters, machine: &Machine) -> Option<usize> {
     let space = call.space().len().max(1);
-    if machine.shared.is_some() {
+    if let Some(shared) = machine.shared {
         if algorithm.cuts(asked.ports) {
             return None;
         }
-        let best = (algorithm.best_packet)(&algorithm.shape(call, asked), machine.tau, machine.t_c * element as f64);
+        let tau = machine.tau + awaited(call, shared, machine);
+        let best = (algorithm.best_packet)(&algorithm.shape(call, asked), tau, machine.t_c * element as f64);
         let best = (best.round() as usize).max(1);
         return (best < space).then(|| best.min((CACHED_PACKET - 1) / element.max(1)).max(1));
     }
@@ -125,25 +140,40 @@ fn flow(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: PortMode
 /// every message that waits for another one. Where messages are cut into packets, what follows one another is the load of the
 /// busiest link, and the last packet arrives behind it over as many links as there are hops.
 ///
-/// On shared memory: hops that take the longer the more ranks wait for a core, a start-up a round, and the copies, of which only
-/// as many go on at once as there are cores; twice as long where what is to be combined does not stay in the caches.
+/// On shared memory: hops that take the longer the more ranks wait for a core, a start-up a round, and the copies and signals, of
+/// which only as many go on at once as there are cores; twice as long where what is to be combined does not stay in the caches.
 pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
     let shape = algorithm.shape(call, parameters);
     let formula = (algorithm.formula)(&shape);
     let t_c = machine.t_c * element as f64;
-    let (hops, rounds) = (formula.hops as f64, formula.rounds as f64);
-    if let Some(SharedMemory { cores }) = machine.shared {
-        let turn = (call.size as f64 / cores as f64).max(1.0);
-        let copies = formula.path.max(formula.moved / cores.min(call.size) as f64);
+    let (hops, rounds, signals) = (formula.hops as f64, formula.rounds as f64, (algorithm.signals)(call.size) as f64);
+    if let Some(shared) = machine.shared {
+        let turn = turn(call, shared);
+        let cores = shared.cores.min(call.size) as f64;
+        let copies = formula.path.max(match parameters.packet {
+            // A whole message is copied on one core. (Of sizes between powers of two the formula does not know how many there are.)
+            None if call.size.is_power_of_two() => {
+                let message = (formula.path / hops.max(1.0)).max(1.0);
+                (formula.moved / message / cores).ceil() * message
+            }
+            _ => formula.moved / cores,
+        });
+        let passed_on = if hops > 1.0 || parameters.packet.is_some() { PASSED_ON } else { 1.0 };
+        let tau = machine.tau + parameters.packet.map_or(0.0, |_| awaited(call, shared, machine));
         // What is to be combined goes to memory and back.
         let whole = parameters.packet.is_none() && call.count * element > CACHES;
         let again = if call.collective == Collective::Reduce && whole { 2.0 } else { 1.0 };
-        return hops * machine.hop * turn + rounds * machine.tau + copies * again * t_c;
+        let start_ups = rounds + SIGNAL * signals / cores;
+        return hops * machine.hop * turn + start_ups * tau + copies * passed_on * again * t_c;
     }
+    // A rank starts one signal after the other, however many ports it has.
+    let rounds = rounds.max(signals / call.size as f64);
     let congestion = if algorithm.cube_edges || machine.pairs_linked { 1.0 } else { congestion(call) };
-    // The longest message: of few rounds, in which messages double or halve, about half of all; of many, the mean.
-    let halves = formula.rounds > 1 && formula.rounds <= shape.n as usize + 1;
-    let message = if halves { formula.elements / 2.0 } else { formula.elements / rounds.max(1.0) };
+    // The longest message: of few rounds, in which messages double or halve, about half of all, or of each pass of an all-reduce;
+    // of many, the mean.
+    let passes = if call.collective == Collective::AllReduce { 2 } else { 1 };
+    let halves = formula.rounds > passes && formula.rounds <= passes * shape.n as usize + 1;
+    let message = formula.elements / if halves { 2.0 * passes as f64 } else { rounds.max(1.0) };
     let (start_ups, elements) = match parameters.packet.filter(|_| algorithm.cuts(parameters.ports)) {
         Some(packet) if (packet as f64) < message => {
             let (flow, packet) = (flow(algorithm, &formula, &shape, parameters.ports, machine), packet as f64);
@@ -157,17 +187,48 @@ pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &
             // All links of a node share its one port.
             let shared = parameters.ports == PortModel::AllPorts && machine.ports != PortModel::AllPorts;
             let elements = formula.elements * if shared { f64::from(shape.n) } else { 1.0 };
-            (rounds, elements * if sent < limit { 1.0 } else { UNBUFFERED })
+            let late = (hops - 1.0).max(0.0) * late(algorithm, call, sent, element, machine);
+            (rounds, (elements + late) * if sent < limit { 1.0 } else { UNBUFFERED })
         }
     };
     // All dimensions' packets at once, too, keep one port evenly busy, and so do short ones.
     let short = |packet: usize| machine.packet.is_some_and(|fastest| packet * element <= fastest);
     let mixed = parameters.ports == PortModel::AllPorts || parameters.packet.is_some_and(short);
-    let even = algorithm.single_file || mixed && algorithm.cuts(parameters.ports);
-    let congestion = if machine.ports == PortModel::OnePort && !even { congestion * CONTENTION } else { congestion };
-    let transfer = elements * congestion * t_c / start_ups.max(1.0);
+    let port = match (machine.ports, algorithm.paths) {
+        (PortModel::OnePort, 0) if !(mixed && algorithm.cuts(parameters.ports)) => CONTENTION,
+        (PortModel::OnePort, 1) => ACKNOWLEDGEMENTS,
+        _ => 1.0,
+    };
+    let transfer = elements * congestion * port * t_c / start_ups.max(1.0);
     let overlap = overlap(machine.ports);
     hops * machine.hop + start_ups * (machine.tau.powf(overlap) + transfer.powf(overlap)).powf(1.0 / overlap)
+}
+
+/// Ranks that take turns on a core.
+fn turn(call: &Call, shared: SharedMemory) -> f64 {
+    (call.size as f64 / shared.cores as f64).max(1.0)
+}
+
+/// How long a packet waits, in the mean, for its receiver's turn on a core. Measured: 1 us for two ranks a core, 2.8 us for four.
+fn awaited(call: &Call, shared: SharedMemory, machine: &Machine) -> f64 {
+    if call.size > shared.cores {
+        machine.hop * turn(call, shared) / 2.0
+    } else {
+        0.0
+    }
+}
+
+/// Elements by which a packet on a path through nodes with one port each is later at every node than the paper's formula says. Where
+/// links let some bytes pass at once it is earlier, until acknowledgements have used that up; packets of two paths wait for each other.
+fn late(algorithm: &Algorithm, call: &Call, packet: f64, element: usize, machine: &Machine) -> f64 {
+    match (machine.ports, algorithm.paths) {
+        (PortModel::OnePort, 1) => {
+            let used = (ACKNOWLEDGEMENTS - 1.0) * (call.count * element) as f64;
+            -packet.min((machine.burst as f64 - used).max(0.0) / element as f64)
+        }
+        (PortModel::OnePort, 2) => packet,
+        _ => 0.0,
+    }
 }
 
 /// How many times as long a permutation by direct messages takes where they are led over the edges of the cube, lowest dimension

@@ -60,6 +60,8 @@ pub struct Measured {
     pub pairs_linked: bool,
     /// Bytes of a packet at which a train of packets that are passed on is fastest.
     pub packet: usize,
+    /// Bytes that a link lets pass at once after a pause, as shapers do.
+    pub burst: usize,
     /// Bytes of the largest message that is sent without waiting for its receiver.
     pub eager: usize,
 }
@@ -117,7 +119,7 @@ impl Tuning {
     /// The text of the file.
     pub fn text(&self) -> String {
         let Origin { host, cpu, mpi, hosts, ranks, hypercoll, date } = &self.machine;
-        let Measured { tau, hop, t_c, ports, pairs_linked, packet, eager } = &self.parameters;
+        let Measured { tau, hop, t_c, ports, pairs_linked, packet, burst, eager } = &self.parameters;
         let [host, cpu, mpi, hypercoll, date] = [host, cpu, mpi, hypercoll, date].map(|text| quoted(text));
         let mut text = format!(
             "# Written by `hypercoll tune`. HYPERCOLL_TUNING names the file to use.\n\
@@ -130,6 +132,7 @@ impl Tuning {
              ports = {ports} # of a node that work at once\n\
              pairs_linked = {pairs_linked} # every two ranks are linked as well as neighbours on the cube\n\
              packet = {packet} # fastest packet that is passed on, bytes\n\
+             burst = {burst} # what a link lets pass at once after a pause, bytes\n\
              eager = {eager} # largest message that does not wait for its receiver, bytes\n"
         );
         if let Some(Shared { cores }) = &self.shared_memory {
@@ -164,7 +167,7 @@ impl Tuning {
     /// The machine that the choice takes; ranks share `cores` if they share one memory, or, where that is not known, as many as
     /// in the measurement.
     pub fn machine(&self, cores: Option<usize>) -> Machine {
-        let Measured { tau, hop, t_c, ports, pairs_linked, packet, eager } = self.parameters;
+        let Measured { tau, hop, t_c, ports, pairs_linked, packet, burst, eager } = self.parameters;
         let Origin { host, date, ranks, .. } = &self.machine;
         let shared = self.shared_memory.as_ref();
         let shared = shared.map(|s| SharedMemory { cores: cores.unwrap_or(s.cores).max(1) });
@@ -179,6 +182,7 @@ impl Tuning {
             ports: if all { PortModel::AllPorts } else { PortModel::OnePort },
             pairs_linked,
             packet: Some(packet),
+            burst,
             // Where the receiver copies, a message that waits for it costs no second copy.
             packet_limit: (shared.is_none() && eager > 0).then_some(eager),
             shared,
@@ -254,6 +258,7 @@ mod tests {
                 ports: 3,
                 pairs_linked: false,
                 packet: 8192,
+                burst: 16_384,
                 eager: 65_000,
             },
             shared_memory: None,
@@ -282,7 +287,7 @@ mod tests {
         }
         let mut extreme = network();
         extreme.parameters =
-            Measured { tau: 0.0, hop: 0.0, t_c: 1e300, ports: 1, pairs_linked: true, packet: 1, eager: 0 };
+            Measured { tau: 0.0, hop: 0.0, t_c: 1e300, ports: 1, pairs_linked: true, packet: 1, burst: 0, eager: 0 };
         assert_eq!(Tuning::parse(&extreme.text()), Ok(extreme));
     }
 

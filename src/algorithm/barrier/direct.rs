@@ -1,18 +1,18 @@
-//! Barrier by rank 0: all signal to it, then it signals to all.
+//! Barrier by signals of all to all.
 //!
-//! Algorithm: rank r signals rank 0 in round r - 1 and waits for its signal of round P - 2 + r.
+//! Algorithm: every rank signals every other, the next one first, and waits for the signals of all.
 //!
-//! Reference: classic (the central barrier).
+//! Reference: classic.
 //!
-//! Requirements: a network where every two ranks are linked, or shared memory; few ranks.
+//! Requirements: a network where every two ranks are linked, or shared memory; few ranks, as they send P (P - 1) signals.
 //!
-//! Cost: 2 (P - 1) start-ups of rank 0; two hops, where dissemination has ceil(log2 P).
+//! Cost: tau on all ports, P (P - 1) signals in all; one hop, where dissemination has ceil(log2 P).
 //!
 //! Memory: none.
 //!
-//! Correctness condition: rank 0's signals are started when those of all ranks have come.
+//! Correctness condition: a rank has heard of each other rank from that rank itself.
 //!
-//! Example, P = 3: 1, then 2 to 0; then 0 to 1, then to 2.
+//! Example, P = 3, rank 0: signals 1 and 2, and waits for 2 and 1.
 
 use super::dissemination;
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
@@ -22,26 +22,31 @@ use crate::schedule::Problem;
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Barrier,
     name: "direct",
-    summary: "few ranks that share a memory, and its cores: two hops",
-    source: "classic central barrier",
-    ports: &[PortModel::OneWay, PortModel::OnePort],
-    cost: "2 (P - 1) tau",
+    summary: "few ranks that share a memory: one hop",
+    source: "classic",
+    ports: &[PortModel::AllPorts],
+    cost: "tau",
     formula,
+    signals: |ranks| ranks * (ranks - 1),
     form: Form::Forward(write),
     ..dissemination::ALGORITHM
 };
 
 fn formula(shape: &Shape) -> Formula {
-    let hops = if shape.n == 0 { 0 } else { 2 };
-    Formula { rounds: 2 * (shape.nodes() - 1), hops, ..Formula::default() }
+    let rounds = shape.n.min(1) as usize;
+    Formula { rounds, hops: rounds, ..Formula::default() }
 }
 
 fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
-    let others = problem.call.size - 1;
-    route.set_rounds(2 * others);
-    for rank in (1..=others).filter(|&rank| node == 0 || node == rank) {
-        let peer = if node == 0 { rank } else { 0 };
-        route.signal(rank - 1, peer, node != 0);
-        route.signal(others + rank - 1, peer, node == 0);
+    let size = problem.call.size;
+    route.set_rounds(1);
+    if node >= size {
+        return;
+    }
+    for distance in 1..size {
+        route.signal(0, (node + distance) % size, true);
+    }
+    for distance in 1..size {
+        route.signal(0, (node + size - distance) % size, false);
     }
 }

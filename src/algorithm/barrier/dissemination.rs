@@ -14,6 +14,7 @@
 //!
 //! Example, P = 5, rank 0: signals 1, 2, 4 and waits for 4, 3, 1.
 
+use crate::address::dimension_for;
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
@@ -28,6 +29,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::OnePort],
     cost: "ceil(log2 P) tau",
     formula,
+    signals: |ranks| ranks * dimension_for(ranks) as usize,
     form: Form::Forward(write),
     ..DEFAULTS
 };

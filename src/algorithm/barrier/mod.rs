@@ -1,4 +1,5 @@
 //! Barrier: no rank leaves before all have entered.
 
+pub mod central;
 pub mod direct;
 pub mod dissemination;

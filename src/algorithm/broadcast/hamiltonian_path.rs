@@ -30,7 +30,7 @@ use crate::topology::{
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Broadcast,
     name: "hamiltonian_path",
-    single_file: true,
+    paths: 1,
     summary: "very long messages on a small cube: one neighbour to receive from, one to send to",
     source: "HJ86 Hamiltonian path",
     section: "3.4",

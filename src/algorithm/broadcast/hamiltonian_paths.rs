@@ -34,6 +34,7 @@ const PORTS: &[PortModel] = &[PortModel::OnePort, PortModel::AllPorts];
 
 pub const ALGORITHM: Algorithm = Algorithm {
     name: "hamiltonian_paths",
+    paths: 2,
     summary: "two opposite Hamiltonian paths: on all ports twice the rate of one",
     packets: PORTS,
     ports: PORTS,

@@ -134,7 +134,8 @@ struct Answer {
 
 impl Answer {
     fn json(&self) -> Value {
-        let Machine { name, tau, hop, t_c, ports, pairs_linked, packet, packet_limit, shared } = &self.settings.machine;
+        let Machine { name, tau, hop, t_c, ports, pairs_linked, packet, burst, packet_limit, shared } =
+            &self.settings.machine;
         let Choice { algorithm, parameters, predicted, why } = &self.choice;
         let mut choice = self.row(algorithm, parameters, *predicted);
         choice["why"] = json!(why);
@@ -147,7 +148,7 @@ impl Answer {
             "element_bytes": self.element,
             "machine": {
                 "name": name, "tau_s": tau, "hop_s": hop, "t_c_s_per_byte": t_c, "ports": ports.name(), "pairs_linked": pairs_linked,
-                "packet_bytes": packet, "packet_limit_bytes": packet_limit,
+                "packet_bytes": packet, "burst_bytes": burst, "packet_limit_bytes": packet_limit,
                 "shared_memory": shared.map(|s| json!({ "cores": s.cores })),
             },
             "tuning_refused": self.settings.refused,

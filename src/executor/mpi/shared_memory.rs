@@ -7,7 +7,7 @@
 //! pipe.
 //!
 //! Memory: the pipes to a rank have [`MEMORY`] bytes together, to the next power of two a pipe, on hosts of 8 to 128 ranks; beyond, 4
-//! KiB a pair of ranks; and 1.4 KiB a pair for the rest. Where /dev/shm is too small for that, messages go through MPI.
+//! KiB a pair of ranks; and 2.5 KiB a pair for the rest. Where /dev/shm is too small for that, messages go through MPI.
 
 use super::envelopes::Envelopes;
 use super::host::Host;

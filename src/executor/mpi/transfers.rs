@@ -41,6 +41,12 @@ fn targets(ranges: &[BufferRange], buffers: &mut Buffers) -> Vec<Target> {
     ranges.iter().filter_map(target).collect()
 }
 
+/// An address and a length, as they are in an envelope.
+fn piece(bytes: &[u8]) -> Piece {
+    let [address, len]: [u64; 2] = bytemuck::pod_read_unaligned(bytes);
+    (address, len)
+}
+
 /// A place in a message: a range, and the bytes of it that are done.
 #[derive(Default)]
 struct Cursor {
@@ -174,10 +180,8 @@ impl Receiving {
         match message.way {
             Way::Enclosed if wanted => buffers.scatter(&message.data[..bytes], ranges),
             Way::Pieces(pieces) if wanted => {
-                let numbers: [u64; 2 * PIECES] = bytemuck::cast(message.data);
-                let pieces =
-                    [0, 1, 2].map(|piece| (numbers[2 * piece], numbers[2 * piece + 1])).into_iter().take(pieces.into());
-                let pieces: Vec<Piece> = pieces.collect();
+                let pieces: Vec<Piece> =
+                    message.data.chunks_exact(size_of::<Piece>()).map(piece).take(pieces.into()).collect();
                 // SAFETY: the ranges of an operation under way are disjoint and inside their buffers, and nobody touches them but
                 // the transport.
                 if let Err(error) = unsafe { single_copy::read(process, &pieces, &targets(ranges, buffers)) } {

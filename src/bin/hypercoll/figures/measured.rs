@@ -306,7 +306,7 @@ mod tests {
 
     fn tuning() -> Tuning {
         let text = "[machine]\nhost = 'a'\ncpu = 'a'\nmpi = 'MPI 1'\nhosts = 8\nranks = 8\nhypercoll = '0'\ndate = 'a'\n\
-                    [parameters]\ntau = 1e-4\nhop = 0.0\nt_c = 1e-6\nports = 3\npairs_linked = false\npacket = 4096\neager = 65536";
+                    [parameters]\ntau = 1e-4\nhop = 0.0\nt_c = 1e-6\nports = 3\npairs_linked = false\npacket = 4096\nburst = 0\neager = 65536";
         Tuning::parse(text).expect("a tuning file")
     }
 

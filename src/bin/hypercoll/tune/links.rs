@@ -4,12 +4,15 @@
 //! the start of a train, and what a shaper lets pass at once, is not in it.
 
 use super::ranks::{Memory, Ranks, Value};
+use std::time::Duration;
 
 /// What was found of links.
 pub struct Links {
     pub tau: Value,
     pub hop: Value,
     pub t_c: Value,
+    /// Bytes that a link lets pass at once after a pause.
+    pub burst: usize,
     pub ports: u32,
     /// Rate of 1, 2, ... ports at once, over that of one.
     pub speed_ups: Vec<f64>,
@@ -60,6 +63,7 @@ pub fn measure(ranks: &Ranks, eager: usize, seconds: f64, reach: &dyn Fn(f64)) -
     }
     reach(0.4);
     let (bytes, count, t_c) = best.unwrap_or((MESSAGES[0], 1, Value::of(&[])));
+    let burst = burst(ranks, t_c.median, 0.05 * seconds, &mut memory);
     let n = ranks.dimension;
     let mut speed_ups = vec![1.0];
     let share = 0.4 * seconds / n as f64;
@@ -74,7 +78,8 @@ pub fn measure(ranks: &Ranks, eager: usize, seconds: f64, reach: &dyn Fn(f64)) -
         per_byte(ranks, &strangers(ranks), bytes, count, share / 2.0, &mut memory).median / near.median
     });
     let most = speed_ups.iter().fold(1.0f64, |most, s| most.max(*s)).round() as u32;
-    Links { tau, hop, t_c, ports: most.clamp(1, n), speed_ups, pairs_linked: far.is_none_or(|far| far < LINKED), far }
+    let pairs_linked = far.is_none_or(|far| far < LINKED);
+    Links { tau, hop, t_c, burst, ports: most.clamp(1, n), speed_ups, pairs_linked, far }
 }
 
 /// The neighbours of this rank across the lowest dimensions; of a rank outside the whole cube none.
@@ -138,6 +143,31 @@ fn per_byte(ranks: &Ranks, peers: &[usize], bytes: usize, count: usize, seconds:
     // Ranks outside the whole cube have no peers, and learn it from the others.
     ranks.maximum(&mut more);
     Value::of(&long.iter().map(|time| (time - short).max(0.0) / more[0]).collect::<Vec<_>>())
+}
+
+/// What a train is earlier after a pause than right behind another one, in bytes; what may be noise is none.
+fn burst(ranks: &Ranks, t_c: f64, seconds: f64, memory: &mut Memory) -> usize {
+    const BYTES: usize = 4 << 10;
+    const TOTAL: usize = 64 << 10;
+    const NOISE: f64 = 0.05;
+    let peers = neighbours(ranks, 1);
+    // As long as the train takes: whatever passes ahead of it has come back then.
+    let pause = Duration::from_secs_f64((TOTAL as f64 * t_c).clamp(0.0, seconds));
+    let mut trains = |count| {
+        let times = ranks.repeat_after(
+            seconds / 2.0,
+            || std::thread::sleep(pause),
+            || (0..count).for_each(|_| ranks.train(&peers, BYTES, TOTAL / BYTES, memory)),
+        );
+        Value::of(&times).median
+    };
+    let (one, two) = (trains(1), trains(2));
+    let ahead = (two - 2.0 * one) / t_c;
+    if ahead > NOISE * TOTAL as f64 && ahead < TOTAL as f64 {
+        ahead as usize
+    } else {
+        0
+    }
 }
 
 /// Finds the packet size by broadcasts along the path through all ranks: seconds per byte of a long one less a short one.

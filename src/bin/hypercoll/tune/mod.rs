@@ -105,6 +105,7 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
         ports: links.ports,
         pairs_linked: links.pairs_linked,
         packet: packet.best,
+        burst: links.burst,
         eager,
     };
     let tuning = Tuning {

@@ -59,10 +59,16 @@ impl Ranks {
     }
 
     /// Repeats what all ranks do together for about so many seconds; the times that the slowest rank took, without the first.
-    pub fn repeat(&self, seconds: f64, mut run: impl FnMut()) -> Vec<f64> {
+    pub fn repeat(&self, seconds: f64, run: impl FnMut()) -> Vec<f64> {
+        self.repeat_after(seconds, || (), run)
+    }
+
+    /// As [`Ranks::repeat`], each time after something that is not timed.
+    pub fn repeat_after(&self, seconds: f64, mut before: impl FnMut(), mut run: impl FnMut()) -> Vec<f64> {
         let (mut samples, mut spent) = (Vec::new(), 0.0);
         loop {
             let begin = Instant::now();
+            before();
             self.sound(self.cube.barrier());
             let start = Instant::now();
             run();

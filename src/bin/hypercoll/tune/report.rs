@@ -85,7 +85,7 @@ impl Found {
 
     pub fn print(&self, out: &mut dyn Write) -> Result<(), Failure> {
         let Origin { host, cpu, mpi, hosts, ranks, .. } = &self.tuning.machine;
-        let Links { tau, hop, t_c, ports, speed_ups, pairs_linked, far } = &self.links;
+        let Links { tau, hop, t_c, burst, ports, speed_ups, pairs_linked, far } = &self.links;
         let on = if *hosts == 1 { "one host".into() } else { format!("{hosts} hosts") };
         writeln!(out, "{ranks} ranks on {on} ({host}, {cpu}), {mpi}")?;
         let mut row = |name: &str, value: String, sure: String| writeln!(out, "{name:<22} {value:>16}   {sure}");
@@ -109,6 +109,13 @@ impl Found {
         let first = self.packet.tried.first().map_or(0, |(bytes, _)| *bytes);
         let sure = format!("MB/s of {}, twice as much, ...: {}", show_bytes(first), tried.join(" "));
         row("best packet", show_bytes(self.packet.best), sure)?;
+        if self.tuning.shared_memory.is_none() {
+            row(
+                "burst",
+                format!("{burst} B"),
+                "pass a link at once after a pause; what may be noise is left out".into(),
+            )?;
+        }
         let eager = self.tuning.parameters.eager;
         row("eager boundary", format!("{eager} B"), "largest message that did not wait, to 2 %".into())?;
         match &self.place {

@@ -1,0 +1,91 @@
+//! The choice, held against what was measured: on real links by `scripts/fabric run -- hypercoll bench --experiment fabric
+//! --algorithms auto`, with the file of `hypercoll tune` before it; in shared memory by five times 500
+//! barriers in a row.
+
+use hypercoll::collective::{Call, Collective};
+use hypercoll::select::tuning::Tuning;
+use hypercoll::select::{choose, Choice, Machine, Options};
+
+/// A network: its tuning file, and of each call the collective, elements of 8 bytes, the algorithm, the bytes of its packets (0: whole
+/// messages) and the median in seconds.
+const NETWORKS: [(&str, &str); 4] = [
+    (include_str!("measured/cube3.toml"), include_str!("measured/cube3.tsv")),
+    (include_str!("measured/cube4.toml"), include_str!("measured/cube4.tsv")),
+    (include_str!("measured/star8.toml"), include_str!("measured/star8.tsv")),
+    (include_str!("measured/star16.toml"), include_str!("measured/star16.tsv")),
+];
+const ELEMENT: usize = 8;
+/// Messages longer than this are predicted to within a fifth.
+const LONG: usize = 64 << 10;
+
+struct Row {
+    call: Call,
+    algorithm: &'static str,
+    packet: usize,
+    seconds: f64,
+}
+
+fn rows(ranks: usize, text: &'static str) -> Vec<Row> {
+    let row = |line: &'static str| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let number = |at: usize| cells[at].parse::<usize>().expect("a number");
+        let call = Call::new(cells[0].parse::<Collective>().expect("a collective"), ranks, number(1));
+        Row { call, algorithm: cells[2], packet: number(3), seconds: cells[4].parse().expect("a time") }
+    };
+    text.lines().map(row).collect()
+}
+
+/// All calls that were measured, with what is chosen for them now.
+fn measured() -> impl Iterator<Item = (String, Row, Choice)> {
+    NETWORKS.into_iter().flat_map(|(file, text)| {
+        let tuning = Tuning::parse(file).expect("a tuning file");
+        let machine = tuning.machine(None);
+        rows(tuning.machine.ranks, text).into_iter().map(move |row| {
+            let choice = choose(&row.call, ELEMENT, &Options::default(), &machine).expect("a choice");
+            (format!("{}: {} of {}", machine.name, row.call.collective, row.call.count), row, choice)
+        })
+    })
+}
+
+#[test]
+fn on_links_the_choice_is_what_was_measured() {
+    let mut others = Vec::new();
+    for (what, row, choice) in measured() {
+        let chosen = (choice.algorithm.name, choice.parameters.packet.map_or(0, |packet| packet * ELEMENT));
+        if chosen != (row.algorithm, row.packet) {
+            others.push(format!("{what}: {chosen:?}, measured {:?}", (row.algorithm, row.packet)));
+        }
+    }
+    assert!(others.is_empty(), "{others:#?}");
+}
+
+#[test]
+fn on_links_long_messages_take_the_time_that_was_predicted() {
+    let (mut long, mut off) = (0, Vec::new());
+    for (what, row, choice) in measured() {
+        if row.call.count * ELEMENT > LONG {
+            let ratio = choice.predicted / row.seconds;
+            if !(0.8..1.2).contains(&ratio) {
+                off.push(format!("{what}: {} predicted {ratio:.2} times", choice.algorithm.name));
+            }
+            long += 1;
+        }
+    }
+    assert!(off.is_empty() && long > 90, "{long} {off:#?}");
+}
+
+/// Ranks on two cores, and microseconds of a barrier of each kind: direct, central, dissemination.
+const BARRIERS: [(usize, [f64; 3]); 4] =
+    [(4, [4.6, 6.2, 7.8]), (8, [17.4, 13.6, 26.1]), (16, [48.6, 31.2, 54.3]), (32, [268.0, 91.4, 211.0])];
+
+#[test]
+fn in_shared_memory_barriers_are_as_fast_as_the_fastest_kind() {
+    let machine = Machine::shared_memory(2);
+    for (ranks, times) in BARRIERS {
+        let call = Call::new(Collective::Barrier, ranks, 0);
+        let chosen = choose(&call, ELEMENT, &Options::default(), &machine).expect("a choice").algorithm;
+        let kinds = ["direct", "central", "dissemination"];
+        let time = kinds.iter().position(|kind| *kind == chosen.name).map(|kind| times[kind]).expect("a kind");
+        assert!(times.iter().all(|other| time <= 1.1 * other), "{ranks}: {}", chosen.name);
+    }
+}
