@@ -134,40 +134,55 @@ fn flow(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: PortMode
 }
 
 /// The time for the next larger whole cube, in seconds.
-///
-/// On a network: the paper's formula, a start-up for every round and t_c for every element that follow one another, except that
-/// start-ups and transfers, of different messages, go on at the same time (`overlap`); and a hop for
-/// every message that waits for another one. Where messages are cut into packets, what follows one another is the load of the
-/// busiest link, and the last packet arrives behind it over as many links as there are hops.
-///
-/// On shared memory: hops that take the longer the more ranks wait for a core, a start-up a round, and the copies and signals, of
-/// which only as many go on at once as there are cores; twice as long where what is to be combined does not stay in the caches.
 pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
+    match machine.shared {
+        Some(shared) => in_shared_memory(algorithm, call, element, parameters, machine, shared),
+        None => over_links(algorithm, call, element, parameters, machine),
+    }
+}
+
+/// Hops that take the longer the more ranks wait for a core, a start-up a round, and the copies and signals, of which only as many go
+/// on at once as there are cores; twice as long where what is to be combined does not stay in the caches.
+fn in_shared_memory(
+    algorithm: &Algorithm,
+    call: &Call,
+    element: usize,
+    parameters: &Parameters,
+    machine: &Machine,
+    shared: SharedMemory,
+) -> f64 {
+    let formula = (algorithm.formula)(&algorithm.shape(call, parameters));
+    let (hops, signals) = (formula.hops as f64, (algorithm.signals)(call.size) as f64);
+    let cores = shared.cores.min(call.size) as f64;
+    let copies = formula.path.max(match parameters.packet {
+        // A whole message is copied on one core. (Of sizes between powers of two the formula does not know how many there are.)
+        None if call.size.is_power_of_two() => {
+            let message = (formula.path / hops.max(1.0)).max(1.0);
+            (formula.moved / message / cores).ceil() * message
+        }
+        _ => formula.moved / cores,
+    });
+    let passed_on = if hops > 1.0 || parameters.packet.is_some() { PASSED_ON } else { 1.0 };
+    // What is to be combined goes to memory and back.
+    let whole = parameters.packet.is_none() && call.count * element > CACHES;
+    let again = if call.collective == Collective::Reduce && whole { 2.0 } else { 1.0 };
+    let start_ups = formula.rounds as f64 + SIGNAL * signals / cores;
+    let tau = machine.tau + parameters.packet.map_or(0.0, |_| awaited(call, shared, machine));
+    let t_c = machine.t_c * element as f64;
+    hops * machine.hop * turn(call, shared) + start_ups * tau + copies * passed_on * again * t_c
+}
+
+/// The paper's formula, a start-up for every round and t_c for every element that follow one another, except that start-ups and
+/// transfers, of different messages, go on at the same time (`overlap`); and a hop for every message that waits for another one.
+/// Where messages are cut into packets, what follows one another is the load of the busiest link, and the last packet arrives
+/// behind it over as many links as there are hops.
+fn over_links(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
     let shape = algorithm.shape(call, parameters);
     let formula = (algorithm.formula)(&shape);
     let t_c = machine.t_c * element as f64;
-    let (hops, rounds, signals) = (formula.hops as f64, formula.rounds as f64, (algorithm.signals)(call.size) as f64);
-    if let Some(shared) = machine.shared {
-        let turn = turn(call, shared);
-        let cores = shared.cores.min(call.size) as f64;
-        let copies = formula.path.max(match parameters.packet {
-            // A whole message is copied on one core. (Of sizes between powers of two the formula does not know how many there are.)
-            None if call.size.is_power_of_two() => {
-                let message = (formula.path / hops.max(1.0)).max(1.0);
-                (formula.moved / message / cores).ceil() * message
-            }
-            _ => formula.moved / cores,
-        });
-        let passed_on = if hops > 1.0 || parameters.packet.is_some() { PASSED_ON } else { 1.0 };
-        let tau = machine.tau + parameters.packet.map_or(0.0, |_| awaited(call, shared, machine));
-        // What is to be combined goes to memory and back.
-        let whole = parameters.packet.is_none() && call.count * element > CACHES;
-        let again = if call.collective == Collective::Reduce && whole { 2.0 } else { 1.0 };
-        let start_ups = rounds + SIGNAL * signals / cores;
-        return hops * machine.hop * turn + start_ups * tau + copies * passed_on * again * t_c;
-    }
     // A rank starts one signal after the other, however many ports it has.
-    let rounds = rounds.max(signals / call.size as f64);
+    let signals = (algorithm.signals)(call.size) as f64 / call.size as f64;
+    let (hops, rounds) = (formula.hops as f64, (formula.rounds as f64).max(signals));
     let congestion = if algorithm.cube_edges || machine.pairs_linked { 1.0 } else { congestion(call) };
     // The longest message: of few rounds, in which messages double or halve, about half of all, or of each pass of an all-reduce;
     // of many, the mean.

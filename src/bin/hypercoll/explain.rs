@@ -196,6 +196,9 @@ impl Answer {
         if let Some(limit) = machine.packet_limit {
             write!(out, ", packets below {}", show_bytes(limit))?;
         }
+        if machine.burst > 0 {
+            write!(out, ", {} pass a link at once", show_bytes(machine.burst))?;
+        }
         let Choice { algorithm, parameters, predicted, why } = &self.choice;
         writeln!(out, "\nchoice:  {} ({}), {}", algorithm.name, algorithm.source, self.form(parameters))?;
         writeln!(out, "         predicted {:.1} us; {why}\n", predicted * 1e6)?;
