@@ -70,10 +70,9 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
 pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Report {
     let schedules = schedules(algorithm, call, parameters);
     let mut report = check(call, &schedules, algorithm.cube_edges);
-    let (found, expected) = (report.cost.messages, (algorithm.signals)(call.size));
-    if call.collective == Collective::Barrier && call.avoid.is_none() && found != expected {
-        let (found, expected) = (found.to_string(), expected.to_string());
-        report.violations.push(Violation::Formula { what: "signals", found, expected });
+    if call.collective == Collective::Barrier && call.avoid.is_none() {
+        let signals = (algorithm.signals)(call.size) as f64;
+        compare(&mut report.violations, "signals", report.cost.messages as f64, signals);
     }
     if !call.size.is_power_of_two() {
         return report;
@@ -86,12 +85,7 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
     let cut = parameters.packet.is_some() && algorithm.cuts(parameters.ports);
     let shape = algorithm.shape(call, parameters);
     let formula = (algorithm.formula)(&shape);
-    let mut compare = |what, found: f64, expected: f64| {
-        if (found - expected).abs() > 1e-6 * expected.abs() {
-            let (found, expected) = (found.to_string(), expected.to_string());
-            report.violations.push(Violation::Formula { what, found, expected });
-        }
-    };
+    let mut compare = |what, found, expected| compare(&mut report.violations, what, found, expected);
     let moved = report.cost.elements as f64;
     // A permutation's fixed points need no message.
     if !call.collective.permutes() || moved > formula.moved {
@@ -118,6 +112,13 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
         compare("rounds at most", report.cost.rounds as f64, formula.rounds as f64);
     }
     report
+}
+
+/// A violation if what was found is not what the formula says.
+fn compare(violations: &mut Vec<Violation>, what: &'static str, found: f64, expected: f64) {
+    if (found - expected).abs() > 1e-6 * expected.abs() {
+        violations.push(Violation::Formula { what, found: found.to_string(), expected: expected.to_string() });
+    }
 }
 
 #[cfg(test)]

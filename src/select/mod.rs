@@ -38,6 +38,18 @@ pub struct Options {
 }
 
 impl Options {
+    /// An algorithm with all its parameters, none left open but a packet size and an order that they do not give.
+    pub fn exactly(algorithm: &Algorithm, parameters: &Parameters) -> Options {
+        Options {
+            algorithm: Some(algorithm.name.into()),
+            packet: parameters.packet,
+            ports: Some(parameters.ports),
+            symmetrized: Some(parameters.symmetrized),
+            order: parameters.order,
+            variant: Some(parameters.variant),
+        }
+    }
+
     /// Whether all is left to the library.
     pub fn is_empty(&self) -> bool {
         *self == Options::default()

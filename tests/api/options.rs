@@ -127,18 +127,10 @@ pub fn with_options(cube: &Hypercube, collective: Collective, root: usize, count
             let outcome = cube.collective(call).options(options).run(&own, &mut narrow);
             check(outcome, &narrow, &|at| u64::value(source, at));
         }
-        Collective::Barrier => cube.barrier().unwrap(),
-    }
-}
-
-pub fn named(algorithm: &Algorithm, parameters: &Parameters) -> Options {
-    Options {
-        algorithm: Some(algorithm.name.into()),
-        packet: parameters.packet,
-        ports: Some(parameters.ports),
-        symmetrized: Some(parameters.symmetrized),
-        order: parameters.order,
-        variant: Some(parameters.variant),
+        Collective::Barrier => {
+            let call = Call::new(Collective::Barrier, size, 0);
+            cube.collective(call).options(options).run::<u64>(&[], &mut []).unwrap();
+        }
     }
 }
 
@@ -151,7 +143,7 @@ fn every_algorithm_with_every_parameter() {
                 for parameters in all_parameters(algorithm, size) {
                     for root in if size <= 5 { (0..size).collect() } else { vec![0, size / 2, size - 1] } {
                         for count in [0, 1, 17] {
-                            let options = named(algorithm, &parameters);
+                            let options = Options::exactly(algorithm, &parameters);
                             with_options(cube, algorithm.collective, root, count, &options);
                             // What ran is what was asked for.
                             let last = cube.last().unwrap();

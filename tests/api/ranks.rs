@@ -1,6 +1,6 @@
 //! Ranks that differ, leave, panic, hurry or linger.
 
-use super::options::{all_parameters, named, with_options};
+use super::options::{all_parameters, with_options};
 use super::*;
 
 /// The outcome of a call in which one rank passes another count, and of a barrier after it.
@@ -188,7 +188,7 @@ proptest! {
         prop_assume!(!variants.is_empty());
         let mut parameters = variants[variant % variants.len()];
         parameters.packet = parameters.packet.and(packet);
-        let options = named(algorithm, &parameters);
+        let options = Options::exactly(algorithm, &parameters);
         on(size, move |cube| with_options(cube, algorithm.collective, root % size, count, &options));
     }
 

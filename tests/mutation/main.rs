@@ -124,6 +124,17 @@ impl Case {
         schedules
     }
 
+    /// Without a message, at both of its ends.
+    fn without_message(&self, rank: usize, index: usize) -> Vec<Schedule> {
+        let mut schedules = self.schedules.clone();
+        for (rank, index) in [(rank, index), self.partner(rank, index)] {
+            let mut ops = program(&schedules[rank]);
+            ops.remove(index);
+            schedules[rank] = with_program(&schedules[rank], &ops);
+        }
+        schedules
+    }
+
     /// Rank and index of the other end of a message.
     fn partner(&self, rank: usize, index: usize) -> (usize, usize) {
         let mine = program(&self.schedules[rank]);

@@ -19,17 +19,12 @@ fn a_dropped_operation() {
 #[test]
 fn a_dropped_message() {
     let mut tally = Tally::default();
-    each_operation(|case, rank, index, mut ops| {
+    each_operation(|case, rank, index, ops| {
         if !matches!(ops[index].kind, Kind::Send { .. }) || ops[index].ranges.is_empty() {
             return;
         }
         let (peer, other) = case.partner(rank, index);
-        let mut mutant = case.schedules.clone();
-        ops.remove(index);
-        mutant[rank] = with_program(&mutant[rank], &ops);
-        let mut theirs = program(&mutant[peer]);
-        theirs.remove(other);
-        mutant[peer] = with_program(&mutant[peer], &theirs);
+        let mutant = case.without_message(rank, index);
         let what = format!("no message {index} of rank {rank}");
         let received = program(&case.schedules[peer])[other].ranges.clone();
         let is_needless =
@@ -51,15 +46,8 @@ fn a_barrier_without_a_signal() {
     for case in cases().iter().filter(|case| case.call.collective == Collective::Barrier) {
         for rank in 0..case.call.size {
             for index in 0..case.schedules[rank].operations().len() {
-                let mut ops = program(&case.schedules[rank]);
-                if matches!(ops[index].kind, Kind::Send { .. }) {
-                    let (peer, other) = case.partner(rank, index);
-                    let mut mutant = case.schedules.clone();
-                    ops.remove(index);
-                    mutant[rank] = with_program(&mutant[rank], &ops);
-                    let mut theirs = program(&mutant[peer]);
-                    theirs.remove(other);
-                    mutant[peer] = with_program(&mutant[peer], &theirs);
+                if matches!(case.schedules[rank].operations()[index].kind, Kind::Send { .. }) {
+                    let mutant = case.without_message(rank, index);
                     // For sizes that are no power of two, the last round tells some things twice.
                     if case.call.size.is_power_of_two() {
                         tally.refused(case, &format!("no signal {index} of rank {rank}"), &mutant, &[&["Barrier"]]);

@@ -206,14 +206,7 @@ const UNTOUCHED: u64 = 0xDEAD_BEEF_DEAD_BEEF;
 /// Runs an algorithm with all roots (few on many ranks) and forms, and compares.
 fn run_calls(cube: &Hypercube, algorithm: &Algorithm, parameters: &Parameters, count: usize, tally: &mut Tally) {
     let (rank, size) = (cube.rank(), cube.size());
-    let options = Options {
-        algorithm: Some(algorithm.name.to_string()),
-        packet: parameters.packet,
-        ports: Some(parameters.ports),
-        symmetrized: Some(parameters.symmetrized),
-        order: parameters.order,
-        variant: Some(parameters.variant),
-    };
+    let options = Options::exactly(algorithm, parameters);
     let mut roots: Vec<usize> =
         if size <= 4 || count == 13 { (0..size).collect() } else { vec![0, size / 2, size - 1] };
     roots.dedup();
@@ -391,6 +384,9 @@ fn run_calls(cube: &Hypercube, algorithm: &Algorithm, parameters: &Parameters, c
                 terms.fold(0, u64::wrapping_add)
             });
         }
-        Collective::Barrier => judge("", cube.barrier(), &[], &|_| 0),
+        Collective::Barrier => {
+            let call = Call::new(Collective::Barrier, size, 0);
+            judge("", cube.collective(call).options(&options).run::<u64>(&[], &mut []), &[], &|_| 0);
+        }
     }
 }

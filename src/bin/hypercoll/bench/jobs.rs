@@ -66,7 +66,7 @@ pub fn of(experiment: &Experiment, size: usize, machine: &Machine, native: bool)
                 add(NATIVE.into(), None);
             }
             add(AUTO.into(), Some(Options::default()));
-            // The barrier has a single algorithm and takes no options.
+            // Of barriers the choice alone: each repetition starts with one.
             for algorithm in registry::of(*collective).filter(|_| *collective != Collective::Barrier) {
                 if experiment.algorithms.is_empty() || experiment.algorithms.iter().any(|name| name == algorithm.name) {
                     let packet = experiment.packet.map(|packet| packet / ELEMENT);
@@ -110,25 +110,14 @@ fn forms(algorithm: &Algorithm, call: &Call, machine: &Machine, packet: Option<u
             kept.push((name, parameters, schedules));
         }
     }
-    kept.into_iter().map(|(name, parameters, _)| (name, options(algorithm, &parameters))).collect()
+    kept.into_iter().map(|(name, parameters, _)| (name, Options::exactly(algorithm, &parameters))).collect()
 }
 
 /// The packet in elements that the library takes for an algorithm and port model, if any.
 fn suggested_packet(algorithm: &Algorithm, call: &Call, parameters: &Parameters, machine: &Machine) -> Option<usize> {
-    let asked = Options { packet: None, ..options(algorithm, parameters) };
+    let asked = Options { packet: None, ..Options::exactly(algorithm, parameters) };
     let candidates = hypercoll::select::candidates(call, ELEMENT, &asked, machine).ok()?;
     candidates.serving.iter().find_map(|candidate| candidate.parameters.packet)
-}
-
-fn options(algorithm: &Algorithm, parameters: &Parameters) -> Options {
-    Options {
-        algorithm: Some(algorithm.name.into()),
-        packet: parameters.packet,
-        ports: Some(parameters.ports),
-        symmetrized: Some(parameters.symmetrized),
-        order: parameters.order,
-        variant: Some(parameters.variant),
-    }
 }
 
 /// Whether two schedules make a rank do the same; round numbers are of no account to executors.
