@@ -25,7 +25,7 @@ struct Arguments {
 }
 
 fn arguments() -> Option<Arguments> {
-    let mut words = std::env::args().skip(1).take_while(|word| !word.starts_with("--"));
+    let mut words = common::arguments().into_iter();
     let faulty = match words.next().as_deref() {
         None => Some((0, 1)),
         Some("none") => None,
@@ -42,7 +42,7 @@ fn arguments() -> Option<Arguments> {
 
 fn main() {
     let Some(Arguments { faulty, bytes, collective }) = arguments() else {
-        eprintln!("usage: faulty_link [A-B | none [BYTES [COLLECTIVE]]] [--threads N]");
+        eprintln!("usage: faulty_link [A-B | none [BYTES [{}]]] [--threads N]", COLLECTIVES.join(" | "));
         std::process::exit(2);
     };
     common::run(|cube| {

@@ -103,20 +103,9 @@ fn number(file: &mut impl BufRead) -> io::Result<Option<usize>> {
     Ok(None)
 }
 
-/// The first argument that is neither an option nor the number of `--threads`.
-fn operand() -> Option<PathBuf> {
-    let mut arguments = std::env::args().skip(1);
-    loop {
-        match arguments.next()? {
-            option if option == "--threads" => drop(arguments.next()),
-            option if option.starts_with('-') => {}
-            operand => return Some(operand.into()),
-        }
-    }
-}
-
 fn main() {
-    let path = operand().unwrap_or_else(|| concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/sphere.pgm").into());
+    let told = common::arguments().into_iter().next().map(PathBuf::from);
+    let path = told.unwrap_or_else(|| concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/sphere.pgm").into());
     let picture = Picture::open(&path).unwrap_or_else(|error| {
         eprintln!("{}: {error}", path.display());
         std::process::exit(2);

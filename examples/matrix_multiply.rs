@@ -7,6 +7,7 @@
 //! ```text
 //! cargo run --release --example matrix_multiply -- --threads 8
 //! mpirun -n 4 target/release/examples/matrix_multiply
+//! mpirun -n 4 target/release/examples/matrix_multiply 1024 1024 1024     # of A, rows and columns; of B, columns
 //! ```
 
 mod common;
@@ -14,9 +15,17 @@ mod common;
 use hypercoll::{matrix::Part, Hypercube, SystemOperation};
 use std::time::Instant;
 
-const ROWS: usize = 350;
-const INNER: usize = 500;
-const COLUMNS: usize = 410;
+/// Rows and columns of A, and columns of B, if nothing is said.
+const SIDES: [usize; 3] = [350, 500, 410];
+
+fn sides() -> Option<[usize; 3]> {
+    let told = common::arguments();
+    if told.is_empty() {
+        return Some(SIDES);
+    }
+    let sides: Option<Vec<usize>> = told.iter().map(|side| side.parse().ok().filter(|&side| side > 0)).collect();
+    sides?.try_into().ok()
+}
 
 /// Small whole numbers, so that all sums are exact.
 fn a(row: usize, column: usize) -> f64 {
@@ -36,6 +45,10 @@ fn times(cube: &Hypercube, part: &Part, block: &[f64], vector: &[f64], rows: usi
 }
 
 fn main() {
+    let Some([rows, inner, columns]) = sides() else {
+        eprintln!("usage: matrix_multiply [ROWS INNER COLUMNS] [--threads N]");
+        std::process::exit(2);
+    };
     common::run(|cube| {
         let rank = cube.rank();
         if !cube.size().is_power_of_two() {
@@ -45,7 +58,7 @@ fn main() {
             return;
         }
         for algorithm in ["block", "dns"] {
-            let product = cube.matrix_multiply(ROWS, INNER, COLUMNS).algorithm(algorithm);
+            let product = cube.matrix_multiply(rows, inner, columns).algorithm(algorithm);
             // Which rows and columns this rank has of each matrix.
             let (a_part, b_part, c_part) = (product.a(), product.b(), product.c());
             let grid = product.grid_sides();
@@ -60,17 +73,17 @@ fn main() {
             let what_ran = cube.explain_last();
             cube.all_reduce_in_place(&mut seconds, SystemOperation::max()).expect("all-reduce");
 
-            let x: Vec<f64> = (0..COLUMNS).map(|at| (at % 5) as f64 - 2.0).collect();
-            let bx = times(cube, &b_part, &b_block, &x, INNER);
-            assert_eq!(times(cube, &c_part, &c_block, &x, ROWS), times(cube, &a_part, &a_block, &bx, ROWS));
+            let x: Vec<f64> = (0..columns).map(|at| (at % 5) as f64 - 2.0).collect();
+            let bx = times(cube, &b_part, &b_block, &x, inner);
+            assert_eq!(times(cube, &c_part, &c_block, &x, rows), times(cube, &a_part, &a_block, &bx, rows));
             // And this rank's first element by the definition.
             if let (Some((i, j)), Some(&first)) = (c_part.indices().next(), c_block.first()) {
-                assert_eq!(first, (0..INNER).map(|k| a(i, k) * b(k, j)).sum::<f64>());
+                assert_eq!(first, (0..inner).map(|k| a(i, k) * b(k, j)).sum::<f64>());
             }
 
             if rank == 0 {
-                let operations = 2.0 * (ROWS * INNER * COLUMNS) as f64;
-                println!("{ROWS} x {INNER} times {INNER} x {COLUMNS} on a grid of {} x {} ranks:", grid.0, grid.1);
+                let operations = 2.0 * (rows * inner * columns) as f64;
+                println!("{rows} x {inner} times {inner} x {columns} on a grid of {} x {} ranks:", grid.0, grid.1);
                 println!("  {:.2} ms, {:.2} Gflop/s", seconds * 1e3, operations / seconds / 1e9);
                 println!("  rank 0: {what_ran}");
             }

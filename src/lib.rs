@@ -72,8 +72,8 @@
 //! | `HYPERCOLL_PORTS` | port model, `one-way`, `one-port` or `all-ports`, in the same form |
 //! | `HYPERCOLL_SYMMETRIZED` | all dimensions at once or one at a time, `true` or `false`, in the same form |
 //! | `HYPERCOLL_TUNING` | the tuning file, as `hypercoll tune` writes it; empty: none. If it is not set, `hypercoll/<host>-<shared\|network>.toml` in `XDG_CONFIG_HOME` or `~/.config`, if there is one; [`select::tuning`] |
-//! | `HYPERCOLL_TIMEOUT` | seconds without progress after which a collective ends the job, naming the ranks that are missing |
-//! | `HYPERCOLL_SHARED_MEMORY` | `off`: messages between ranks of one host go through MPI, not through memory that the ranks share; `two-copies`: they do not read each other's memory. The least willing rank counts |
+//! | `HYPERCOLL_TIMEOUT` | whole seconds without progress after which a collective ends the job, naming the ranks that are missing |
+//! | `HYPERCOLL_SHARED_MEMORY` | `single-copy` (the default): messages between ranks of one host go through memory that they share, and long ones are copied out of the sender's; `two-copies`: ranks do not read each other's memory; `off`: messages go through MPI. The least willing rank counts |
 //! | `HYPERCOLL_SYNCHRONOUS_SENDS` | `1`: every send waits for its receive, for tests |
 //!
 //! What a call's own options say goes before the environment. What does not exist is an error of `Hypercube::new`; what a call
@@ -87,10 +87,9 @@
 //! reductions combine in a fixed order: at every step what comes from a lower rank is the left operand, and the steps
 //! are the broadcast's, backwards. Errors of the arguments are found before anything is sent and leave the buffers as they
 //! were. Ranks that pass different counts get an error where a message of the wrong length arrives; they, and those that
-//! wait for them, do not hang, as long as the ranks agree on the number of messages; between hosts a message of more than 2 KiB that
-//! meets a receive of another length is found after a tenth of a second, and never written anywhere.
-//! Whatever else keeps a rank waiting is
-//! reported after ten seconds, by name of the ranks it waits for (`log`, warn level), and ends the job after
+//! wait for them, do not hang, as long as the ranks agree on the number of messages. (Between hosts a message of more than 2 KiB
+//! that meets a receive of another length is reported after a tenth of a second; it is written nowhere.)
+//! Whatever else keeps a rank waiting is reported after ten seconds, by name of the ranks it waits for (`log`, warn level), and ends the job after
 //! `HYPERCOLL_TIMEOUT` seconds, if set.
 //!
 //! # Papers

@@ -8,9 +8,12 @@ use hypercoll::select::{choose, Choice, Machine, Options};
 
 /// A network: its tuning file, and of each call the collective, elements of 8 bytes, the algorithm, the bytes of its packets (0: whole
 /// messages) and the median in seconds.
-const NETWORKS: [(&str, &str); 4] = [
+const NETWORKS: [(&str, &str); 7] = [
+    (include_str!("measured/cube1.toml"), include_str!("measured/cube1.tsv")),
+    (include_str!("measured/cube2.toml"), include_str!("measured/cube2.tsv")),
     (include_str!("measured/cube3.toml"), include_str!("measured/cube3.tsv")),
     (include_str!("measured/cube4.toml"), include_str!("measured/cube4.tsv")),
+    (include_str!("measured/cube5.toml"), include_str!("measured/cube5.tsv")),
     (include_str!("measured/star8.toml"), include_str!("measured/star8.tsv")),
     (include_str!("measured/star16.toml"), include_str!("measured/star16.tsv")),
 ];
@@ -71,7 +74,7 @@ fn on_links_long_messages_take_the_time_that_was_predicted() {
             long += 1;
         }
     }
-    assert!(off.is_empty() && long > 90, "{long} {off:#?}");
+    assert!(off.is_empty() && long >= 110, "{long} {off:#?}");
 }
 
 /// Ranks on two cores, and microseconds of a barrier of each kind: direct, central, dissemination.

@@ -100,9 +100,19 @@ fn verify_all_without_shared_memory_or_with_two_copies() {
             assert!(output.stdout.contains(&format!("verify: {ranks} ranks, ")), "{}", output.told());
         }
     }
-    let output = mpirun_with(&[("HYPERCOLL_SHARED_MEMORY", "some")], 3, &hypercoll(), &["verify"], 60);
-    assert_ne!(output.code, Some(0), "{}", output.told());
-    assert!(output.stderr.contains("HYPERCOLL_SHARED_MEMORY: 'some' is none of"), "{}", output.told());
+}
+
+#[test]
+fn what_a_rank_s_environment_asks_for_must_exist() {
+    for (variable, value, why) in [
+        ("HYPERCOLL_SHARED_MEMORY", "some", "'some' is none of"),
+        ("HYPERCOLL_TIMEOUT", "1m", "'1m' is no whole number of seconds"),
+        ("HYPERCOLL_SYNCHRONOUS_SENDS", "yes", "'yes' is neither"),
+    ] {
+        let output = mpirun_with(&[(variable, value)], 3, &hypercoll(), &["verify"], 60);
+        assert_ne!(output.code, Some(0), "{}", output.told());
+        assert!(output.stderr.contains(&format!("{variable}: {why}")), "{}", output.told());
+    }
 }
 
 #[test]

@@ -124,6 +124,8 @@ fn explain_takes_parameters_from_a_file() {
     assert_eq!((&machine["ports"], &machine["packet_limit_bytes"]), (&"all-ports".into(), &5000.into()));
     let why = value["choice"]["why"].as_str().expect("a reason");
     assert!(why.contains("measured on elsewhere"), "{why}");
+    let both = command(&[], &format!("explain broadcast --count 1 --machine {file} --tuning {file}"), &[]);
+    assert!(both.code == Some(2) && both.stderr.contains("tuning: "), "{}", both.told());
     // Only if it was made for this machine.
     for (line, environment) in
         [(format!("--tuning {file}"), vec![]), (String::new(), vec![("HYPERCOLL_TUNING", file.as_str())])]

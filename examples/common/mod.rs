@@ -8,7 +8,7 @@ use hypercoll::{threads, Hypercube};
 /// nothing is said) of this one process, and no MPI is needed. The program is the same.
 pub fn run(program: impl Fn(&Hypercube) + Sync) {
     env_logger::init(); // RUST_LOG=hypercoll=debug tells what every collective did
-    let asked = threads_asked_for();
+    let (asked, _) = words();
     #[cfg(feature = "mpi")]
     if asked.is_none() && started_by_mpirun() {
         return under_mpi(program);
@@ -16,21 +16,27 @@ pub fn run(program: impl Fn(&Hypercube) + Sync) {
     threads::run(asked.unwrap_or(8), program);
 }
 
-/// N of `--threads N`. What is no option is left to the example.
-fn threads_asked_for() -> Option<usize> {
-    let mut threads = None;
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
+/// What the example is told besides: the words that are neither an option nor its value.
+#[allow(dead_code)] // not every example is told anything
+pub fn arguments() -> Vec<String> {
+    words().1
+}
+
+/// N of `--threads N`, and the words that are left to the example.
+fn words() -> (Option<usize>, Vec<String>) {
+    let (mut threads, mut rest) = (None, Vec::new());
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        match word.as_str() {
             "--threads" => {
-                let number = arguments.next().and_then(|number| number.parse().ok());
+                let number = words.next().and_then(|number| number.parse().ok());
                 threads = Some(number.filter(|&number| number > 0).unwrap_or_else(|| usage()));
             }
             option if option.starts_with('-') => usage(),
-            _ => {}
+            _ => rest.push(word),
         }
     }
-    threads
+    (threads, rest)
 }
 
 fn usage() -> ! {

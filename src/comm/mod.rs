@@ -48,7 +48,7 @@ pub struct Hypercube {
     transport: RefCell<Box<dyn Transport>>,
     work: RefCell<Workspace>,
     plans: RefCell<HashMap<PlanKey, Rc<Plan>>>,
-    /// The plans used last, looked at first: comparing a few keys is faster than hashing one.
+    /// The plans looked up last, looked at first: comparing a few keys is faster than hashing one.
     recent: RefCell<Vec<(PlanKey, Rc<Plan>)>>,
     machine: Machine,
     /// What the environment asks of calls, or what is wrong with it.
@@ -73,6 +73,15 @@ pub(crate) struct Plan {
     pub element: usize,
     pub choice: Choice,
     pub schedule: Schedule,
+    /// [`Call::send_len`] and [`Call::receive_len`] of this rank.
+    pub lengths: (usize, usize),
+}
+
+impl PlanKey {
+    /// Without the key of what is looked for, which would be copies.
+    fn is_of(&self, call: &Call, element: usize, options: &Options) -> bool {
+        self.element == element && self.call == *call && self.options == *options
+    }
 }
 
 impl Hypercube {
@@ -373,12 +382,12 @@ impl Hypercube {
     }
 
     /// The plan of a call: checked and built once, then found again.
-    fn plan(&self, call: Call, element: usize, options: Options) -> Result<Rc<Plan>> {
-        let key = PlanKey { call, element, options };
+    fn plan(&self, call: &Call, element: usize, options: &Options) -> Result<Rc<Plan>> {
         let mut recent = self.recent.borrow_mut();
-        if let Some((_, plan)) = recent.iter().find(|(other, _)| *other == key) {
+        if let Some((_, plan)) = recent.iter().find(|(key, _)| key.is_of(call, element, options)) {
             return Ok(Rc::clone(plan));
         }
+        let key = PlanKey { call: call.clone(), element, options: options.clone() };
         let mut plans = self.plans.borrow_mut();
         let plan = match plans.get(&key) {
             Some(plan) => Rc::clone(plan),
@@ -390,7 +399,8 @@ impl Hypercube {
                 if plans.len() >= MOST_PLANS {
                     plans.clear();
                 }
-                let plan = Rc::new(Plan { call: key.call.clone(), element, choice, schedule });
+                let lengths = (call.send_len(self.rank), call.receive_len(self.rank));
+                let plan = Rc::new(Plan { call: call.clone(), element, choice, schedule, lengths });
                 plans.insert(key.clone(), Rc::clone(&plan));
                 plan
             }

@@ -33,7 +33,7 @@ impl Prepared<'_> {
     ) -> Result<()> {
         self.cube.intact()?;
         self.call.count = count;
-        let plan = self.cube.plan(self.call, element, self.options)?;
+        let plan = self.cube.plan(&self.call, element, &self.options)?;
         if matches!(compute, Some(Compute::Multiply(_))) {
             receive.fill(0); // products are added to it
         }
@@ -44,11 +44,10 @@ impl Prepared<'_> {
     fn checked<T: Pod>(mut self, count: usize, send: &[T], receive: &mut [T]) -> Result<()> {
         self.cube.intact()?;
         self.call.count = count;
-        let (cube, rank) = (self.cube, self.cube.rank);
-        let plan = cube.plan(self.call, size_of::<T>(), self.options)?;
-        length("send", send.len(), plan.call.send_len(rank), "what this rank contributes")?;
-        length("receive", receive.len(), plan.call.receive_len(rank), "what this rank gets")?;
-        cube.execute(&plan, bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
+        let plan = self.cube.plan(&self.call, size_of::<T>(), &self.options)?;
+        length("send", send.len(), plan.lengths.0, "what this rank contributes")?;
+        length("receive", receive.len(), plan.lengths.1, "what this rank gets")?;
+        self.cube.execute(&plan, bytemuck::cast_slice(send), bytemuck::cast_slice_mut(receive), None)
     }
 
     /// [`Prepared::go`] for a reduction.

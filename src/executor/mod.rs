@@ -15,7 +15,9 @@ pub mod threads;
 use crate::collective::Buffer;
 use crate::error::{Error, Result};
 use crate::schedule::{BufferRange, Kind, Schedule, Side};
+use std::any::Any;
 use std::collections::VecDeque;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
 /// The buffers of one call, as bytes.
 pub(crate) struct Buffers<'b> {
@@ -144,7 +146,8 @@ pub(crate) trait Transport {
     /// Starts to receive one message into the ranges.
     fn receive(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &mut Buffers) -> Result<()>;
 
-    /// Waits until something has completed, if it is to wait, and reports what has.
+    /// Waits until something has completed, if it is to wait, and reports what has. If it fails and reports nothing, nothing is
+    /// under way any more.
     fn progress(&mut self, wait: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()>;
 
     /// How messages of this rank travel, in words.
@@ -217,7 +220,10 @@ pub(crate) struct Execution<'e> {
     outstanding: usize,
     /// Operations that have not started.
     waiting: usize,
+    /// Why the rest is run with empty messages and without computing; the first reason.
     failure: Option<Error>,
+    /// What a function of the user's has panicked with.
+    panic: Option<Box<dyn Any + Send>>,
 }
 
 impl<'e> Execution<'e> {
@@ -246,6 +252,7 @@ impl<'e> Execution<'e> {
             outstanding: 0,
             waiting: operations.len(),
             failure: None,
+            panic: None,
         }
     }
 
@@ -254,6 +261,9 @@ impl<'e> Execution<'e> {
     /// # Errors
     /// What the transport reports, at once; and messages of the wrong length: the rank then still sends and receives all that
     /// its schedule says, but sends empty messages, so that the others learn of it and nobody waits for ever.
+    ///
+    /// # Panics
+    /// If a function of the user's has panicked, after the rest was run in that way.
     pub fn run(mut self) -> Result<()> {
         let limit = self.schedule.window.min(self.work.states.len());
         // Receives first: a message that finds its receive posted needs no copy into MPI's buffers.
@@ -267,6 +277,9 @@ impl<'e> Execution<'e> {
         }
         while self.head < self.work.states.len() {
             self.poll()?;
+        }
+        if let Some(panic) = self.panic.take() {
+            resume_unwind(panic);
         }
         self.failure.take().map_or(Ok(()), Err)
     }
@@ -301,10 +314,19 @@ impl<'e> Execution<'e> {
         let operation = &self.schedule.operations()[index as usize];
         let ([a, b, c], Kind::Multiply { inner }) = (self.schedule.ranges(operation), operation.kind) else { return };
         let (a, b, c) = self.buffers.factors(a, b, c);
-        if let Some(Compute::Multiply(multiply)) = self.compute {
-            multiply(inner, a, b, c);
+        if let (Some(Compute::Multiply(multiply)), None) = (self.compute, &self.failure) {
+            let outcome = catch_unwind(AssertUnwindSafe(|| multiply(inner, a, b, c)));
+            self.computed(outcome);
         }
         self.complete(index);
+    }
+
+    /// Notes a panic: the others must not wait for what this rank will not send.
+    fn computed(&mut self, outcome: std::thread::Result<()>) {
+        if let Err(panic) = outcome {
+            self.panic = Some(panic);
+            self.failure = Some(Error::Broken);
+        }
     }
 
     /// Notes a message of the wrong length.
@@ -362,8 +384,9 @@ impl<'e> Execution<'e> {
             }
             Kind::Combine { side } => {
                 let (from, into) = self.buffers.pair(&ranges[0], &ranges[1]);
-                if let Some(Compute::Combine(combine)) = self.compute {
-                    combine(side, from, into);
+                if let (Some(Compute::Combine(combine)), None) = (self.compute, &self.failure) {
+                    let outcome = catch_unwind(AssertUnwindSafe(|| combine(side, from, into)));
+                    self.computed(outcome);
                 }
                 self.complete(index);
             }
@@ -397,10 +420,13 @@ impl Drop for Execution<'_> {
     fn drop(&mut self) {
         let mut done = Vec::new();
         while self.outstanding > 0 {
-            if self.transport.progress(Wait::All, &mut self.buffers, &mut done).is_err() {
+            let outcome = self.transport.progress(Wait::All, &mut self.buffers, &mut done);
+            self.outstanding -= done.len();
+            // Nothing is under way then that still uses the buffers.
+            if outcome.is_err() && done.is_empty() {
                 return;
             }
-            self.outstanding -= done.drain(..).len();
+            done.clear();
         }
     }
 }

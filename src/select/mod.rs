@@ -10,6 +10,7 @@ mod overrides;
 mod settings;
 pub mod tuning;
 
+pub(crate) use machine::SINGLE_COPY_FROM;
 pub use machine::{Machine, SharedMemory};
 pub use model::predict;
 pub use overrides::{parse_bytes, Overrides};

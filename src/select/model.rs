@@ -1,6 +1,6 @@
 //! The cost model: what an algorithm's parameters should be on a machine, and how long it then takes.
 
-use super::{Machine, Options, SharedMemory};
+use super::{Machine, Options, SharedMemory, SINGLE_COPY_FROM};
 use crate::address::dimension_for;
 use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
 use crate::collective::{Call, Collective};
@@ -28,12 +28,10 @@ const PASSED_ON: f64 = 1.2;
 /// 32 ranks on two cores: 2 to 4.
 const SIGNAL: f64 = 3.0;
 
-/// Bytes of a vector up to which it stays in the cores' caches, where ranks share one memory. Measured: a reduction of 1 to 4 MiB takes
-/// about twice as long when whole vectors wait for each other as when they come in packets; one of 512 KiB, 1.1 to 1.25 times.
-const CACHES: usize = 256 << 10;
-
-/// Packets are shorter than so many bytes where ranks share one memory: longer ones are not kept in memory that stays in the caches.
-const CACHED_PACKET: usize = 64 << 10;
+/// Bytes that stay in the cores' caches, where ranks share one memory: of a vector, and of another if the two are combined. Measured: a
+/// reduction of 1 to 4 MiB takes about twice as long when whole vectors wait for each other as when they come in packets, one of 512
+/// KiB 1.1 to 1.25 times; a broadcast of 1 to 4 MiB on 4 ranks 1.1 to 1.4 times, one of 512 KiB .8 to 1.2 times.
+const CACHES: usize = 512 << 10;
 
 /// How a start-up and a transfer, of different messages, that go on at the same time add up: as powers with this exponent, from 1 (one
 /// after the other) to infinity (the longer one). Measured on TCP: short packets cost less than the sum, and more than the longer; where
@@ -102,7 +100,7 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
         let tau = machine.tau + awaited(call, shared, machine);
         let best = (algorithm.best_packet)(&algorithm.shape(call, asked), tau, machine.t_c * element as f64);
         let best = (best.round() as usize).max(1);
-        return (best < space).then(|| best.min((CACHED_PACKET - 1) / element.max(1)).max(1));
+        return (best < space).then(|| best.min((SINGLE_COPY_FROM - 1) / element.max(1)).max(1));
     }
     // The papers' best packet is for start-ups that add to transfers. On a network both go on at the same time, so that shorter
     // packets are better: the best one of a few sizes.
@@ -163,9 +161,14 @@ fn in_shared_memory(
         _ => formula.moved / cores,
     });
     let passed_on = if hops > 1.0 || parameters.packet.is_some() { PASSED_ON } else { 1.0 };
-    // What is to be combined goes to memory and back.
-    let whole = parameters.packet.is_none() && call.count * element > CACHES;
-    let again = if call.collective == Collective::Reduce && whole { 2.0 } else { 1.0 };
+    // What is to be combined goes to memory and back; what is to be passed on comes from there.
+    let (vectors, again) = match call.collective {
+        Collective::Reduce => (2, 2.0),
+        Collective::Broadcast if hops > 1.0 => (1, 1.2),
+        _ => (1, 1.0),
+    };
+    let cached = parameters.packet.is_some() || call.count.saturating_mul(vectors * element) <= CACHES;
+    let again = if cached { 1.0 } else { again };
     let start_ups = formula.rounds as f64 + SIGNAL * signals / cores;
     let tau = machine.tau + parameters.packet.map_or(0.0, |_| awaited(call, shared, machine));
     let t_c = machine.t_c * element as f64;
@@ -184,11 +187,12 @@ fn over_links(algorithm: &Algorithm, call: &Call, element: usize, parameters: &P
     let signals = (algorithm.signals)(call.size) as f64 / call.size as f64;
     let (hops, rounds) = (formula.hops as f64, (formula.rounds as f64).max(signals));
     let congestion = if algorithm.cube_edges || machine.pairs_linked { 1.0 } else { congestion(call) };
-    // The longest message: of few rounds, in which messages double or halve, about half of all, or of each pass of an all-reduce;
-    // of many, the mean.
+    // The longest message: of few rounds, in which messages double or halve, the last or the first one's, 2^(n-1) parts of 2^n - 1, in
+    // each pass of an all-reduce; of many, the mean.
     let passes = if call.collective == Collective::AllReduce { 2 } else { 1 };
     let halves = formula.rounds > passes && formula.rounds <= passes * shape.n as usize + 1;
-    let message = formula.elements / if halves { 2.0 * passes as f64 } else { rounds.max(1.0) };
+    let longest = shape.nodes() as f64 / 2.0 / (shape.nodes() - 1).max(1) as f64;
+    let message = formula.elements * if halves { longest / passes as f64 } else { 1.0 / rounds.max(1.0) };
     let (start_ups, elements) = match parameters.packet.filter(|_| algorithm.cuts(parameters.ports)) {
         Some(packet) if (packet as f64) < message => {
             let (flow, packet) = (flow(algorithm, &formula, &shape, parameters.ports, machine), packet as f64);
@@ -210,7 +214,7 @@ fn over_links(algorithm: &Algorithm, call: &Call, element: usize, parameters: &P
     let short = |packet: usize| machine.packet.is_some_and(|fastest| packet * element <= fastest);
     let mixed = parameters.ports == PortModel::AllPorts || parameters.packet.is_some_and(short);
     let port = match (machine.ports, algorithm.paths) {
-        (PortModel::OnePort, 0) if !(mixed && algorithm.cuts(parameters.ports)) => CONTENTION,
+        (PortModel::OnePort, 0) if call.size > 2 && !(mixed && algorithm.cuts(parameters.ports)) => CONTENTION,
         (PortModel::OnePort, 1) => ACKNOWLEDGEMENTS,
         _ => 1.0,
     };
@@ -238,7 +242,7 @@ fn awaited(call: &Call, shared: SharedMemory, machine: &Machine) -> f64 {
 fn late(algorithm: &Algorithm, call: &Call, packet: f64, element: usize, machine: &Machine) -> f64 {
     match (machine.ports, algorithm.paths) {
         (PortModel::OnePort, 1) => {
-            let used = (ACKNOWLEDGEMENTS - 1.0) * (call.count * element) as f64;
+            let used = (ACKNOWLEDGEMENTS - 1.0) * call.count as f64 * element as f64;
             -packet.min((machine.burst as f64 - used).max(0.0) / element as f64)
         }
         (PortModel::OnePort, 2) => packet,

@@ -173,7 +173,7 @@ impl Tuning {
         let shared = shared.map(|s| SharedMemory { cores: cores.unwrap_or(s.cores).max(1) });
         let kind = shared.map_or("network".into(), |s| format!("shared memory, {} cores", s.cores));
         // A model has one port or all: of some, the nearer.
-        let all = 2 * ports > crate::address::dimension_for(*ranks) && ports > 1;
+        let all = ports > crate::address::dimension_for(*ranks) / 2 && ports > 1;
         Machine {
             name: format!("{kind} (measured on {host}, {date})"),
             tau,

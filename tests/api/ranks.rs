@@ -107,6 +107,54 @@ fn a_panic_ends_the_others_waiting() {
     assert!(catch_unwind(|| threads::run(0, |_| ())).is_err());
 }
 
+/// Receives are under way then that only messages of other ranks end, which panic as well.
+#[test]
+fn a_combining_function_that_panics_on_all_ranks_does_not_hang_them() {
+    for size in [2, 4, 5] {
+        let message = within(20, move || {
+            let outcome = catch_unwind(|| {
+                threads::run(size, |cube| {
+                    let panics = |_: &u64, _: &u64| -> u64 { panic!("one and one is too much") };
+                    let send = vec![1u64; 4 * size];
+                    if size == 4 {
+                        let mut block = [0; 4];
+                        cube.reduce_scatter().algorithm("histogram").run(&send, &mut block, panics)
+                    } else {
+                        let mut sum = vec![0; 4 * size];
+                        cube.all_reduce().algorithm("histogram").run(&send, &mut sum, panics)
+                    }
+                })
+            });
+            let panic = outcome.map(|results| results.len()).expect_err("the panic is passed on");
+            panic.downcast_ref::<&str>().map(|s| s.to_string())
+        });
+        assert_eq!(message.as_deref(), Some("one and one is too much"), "{size} ranks");
+    }
+}
+
+/// The others learn that something is wrong, and a function that panics is not called again.
+#[test]
+fn after_a_panic_nothing_is_combined() {
+    let calls = AtomicUsize::new(0);
+    let message = catch_unwind(std::panic::AssertUnwindSafe(|| {
+        threads::run(4, |cube| {
+            let add = |a: &u64, b: &u64| {
+                if cube.rank() == 0 {
+                    calls.fetch_add(1, Ordering::Relaxed);
+                    panic!("rank 0 cannot add");
+                }
+                a + b
+            };
+            let mut sum = [0; 4];
+            let outcome = cube.all_reduce().algorithm("histogram").run(&[1u64; 4], &mut sum, add);
+            assert!(matches!(outcome, Err(Error::PeerFailed { .. })), "{outcome:?}");
+        })
+    }));
+    let message = message.expect_err("the panic is passed on").downcast_ref::<&str>().map(|s| s.to_string());
+    assert_eq!(message.as_deref(), Some("rank 0 cannot add"));
+    assert_eq!(calls.into_inner(), 1);
+}
+
 /// No rank leaves a barrier before all have entered it, whoever is late.
 #[test]
 fn nobody_leaves_a_barrier_before_all_have_entered() {

@@ -227,6 +227,10 @@ fn explain_says_why() {
     for words in ["broadcast of 500 x 8 B on 16 ranks, root 0", "choice:", "predicted", "candidates", "msbt"] {
         assert!(text.contains(words), "no '{words}' in\n{text}");
     }
+    let words = hypercoll("explain exchange --count 500 --root 2 --peer 5").stdout;
+    assert!(words.starts_with("exchange of 500 x 8 B on 8 ranks, root 2, peer 5\n"), "{words}");
+    let words = hypercoll("explain barrier").stdout;
+    assert!(words.starts_with("barrier on 8 ranks\n"), "{words}");
     refused("explain broadcast", &["--count"]);
     refused("explain broadcast --count 1 --algorithm nonsense", &["nonsense", "msbt"]);
     refused("explain broadcast --count 1 --packet 0", &["packet"]);

@@ -22,9 +22,9 @@ Ranks are taken to share one memory unless --machine says otherwise. Variables o
 pub struct ExplainArgs {
     /// Collective, e.g. broadcast
     collective: Collective,
-    /// Elements of the vector or of a block
+    /// Elements of the vector or of a block, or of a side of square matrices (a barrier has none)
     #[arg(long)]
-    count: usize,
+    count: Option<usize>,
     /// Number of ranks
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     size: u64,
@@ -68,7 +68,9 @@ impl FromStr for Where {
 
 pub fn run(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let (size, element) = (args.size as usize, args.element_bytes as usize);
-    let (call, mut options) = args.call.open(args.collective, size, args.count)?;
+    let count = args.count.or((args.collective == Collective::Barrier).then_some(0));
+    let count = count.ok_or_else(|| Failure::Usage(format!("count: {} needs --count", args.collective)))?;
+    let (call, mut options) = args.call.open(args.collective, size, count)?;
     call.check().map_err(|error| error.to_string())?;
     options.algorithm.clone_from(&args.algorithm);
     let settings = settings(args)?;
@@ -94,6 +96,9 @@ fn settings(args: &ExplainArgs) -> Result<Settings, Failure> {
     let Where::File(path) = &args.machine else {
         return sources.settle(cores).map_err(|error| Failure::Usage(error.to_string()));
     };
+    if args.tuning.is_some() {
+        return Err(Failure::Usage("tuning: there is a machine's file already (--machine)".into()));
+    }
     let mut settings = sources.without_file().settle(cores).map_err(|error| error.to_string())?;
     settings.machine = read(path)?.machine(None);
     Ok(settings)
@@ -144,6 +149,7 @@ impl Answer {
             "collective": self.call.collective.name(),
             "size": self.call.size,
             "root": self.call.collective.has_root().then_some(self.call.root),
+            "peer": self.call.collective.has_peer().then_some(self.call.peer),
             "count": self.call.count,
             "element_bytes": self.element,
             "machine": {
@@ -176,9 +182,15 @@ impl Answer {
     }
 
     fn print(&self, out: &mut dyn Write) -> Result<(), Failure> {
-        let Call { collective, size, root, count, .. } = &self.call;
+        let Call { collective, size, root, peer, count, .. } = &self.call;
+        let of = if *collective == Collective::Barrier {
+            String::new()
+        } else {
+            format!(" of {count} x {} B", self.element)
+        };
         let from = if collective.has_root() { format!(", root {root}") } else { String::new() };
-        writeln!(out, "{collective} of {count} x {} B on {size} ranks{from}", self.element)?;
+        let to = if collective.has_peer() { format!(", peer {peer}") } else { String::new() };
+        writeln!(out, "{collective}{of} on {size} ranks{from}{to}")?;
         let machine = &self.settings.machine;
         writeln!(out, "machine: {}", machine.name)?;
         write!(
@@ -195,6 +207,9 @@ impl Answer {
         }
         if let Some(limit) = machine.packet_limit {
             write!(out, ", packets below {}", show_bytes(limit))?;
+        }
+        if let Some(packet) = machine.packet {
+            write!(out, ", fastest packets {}", show_bytes(packet))?;
         }
         if machine.burst > 0 {
             write!(out, ", {} pass a link at once", show_bytes(machine.burst))?;

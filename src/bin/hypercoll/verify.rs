@@ -113,7 +113,16 @@ fn under_mpi(args: &VerifyArgs, out: &mut dyn Write) -> std::result::Result<(), 
 /// it is broken afterwards.
 #[cfg(feature = "mpi")]
 fn mismatch(args: &VerifyArgs, world: &impl mpi::traits::Communicator, tally: &mut Tally) {
-    for (on_root, elsewhere) in [(20, 10), (10, 20), (1000, 10), (10, 1000), (100_000, 200_000), (200_000, 100_000)] {
+    for (on_root, elsewhere) in [
+        (20, 10),
+        (10, 20),
+        (1000, 10),
+        (10, 1000),
+        (100_000, 10),
+        (10, 100_000),
+        (100_000, 200_000),
+        (200_000, 100_000),
+    ] {
         let outcome = Hypercube::new(world).map(|cube| {
             cube.synchronous_sends(args.synchronous);
             let mut data = vec![UNTOUCHED; if cube.rank() == 0 { on_root } else { elsewhere }];

@@ -3,7 +3,7 @@
 //! A message of one range is sent from and received into the user's buffer; one of several ranges is packed. Messages of
 //! more bytes than MPI can count are split.
 
-use super::accept;
+use super::{accept, class};
 use crate::error::Result;
 use crate::executor::{Buffers, Completion};
 use crate::schedule::BufferRange;
@@ -22,8 +22,8 @@ fn tag(bytes: usize) -> c_int {
     if bytes <= SHORT_MESSAGE {
         return 0;
     }
-    // 15 bits of a multiplicative hash: MPI guarantees tags up to 32,767.
-    ((bytes as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 49) as c_int | 1
+    // A multiplicative hash: MPI guarantees tags up to 32,767, so of 32,767 pairs of lengths one has the same tag.
+    1 + (((bytes as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 49) % 32_767) as c_int
 }
 
 /// The messages of a communicator that are under way.
@@ -227,7 +227,7 @@ impl Messages {
             (0..).zip(&mut self.indices[..count]).for_each(|(index, place)| *place = index);
         }
         // Errors of single requests (a message too long for its receive) are in the statuses.
-        self.failed = code == ffi::MPI_ERR_IN_STATUS as c_int;
+        self.failed = class(code) == ffi::MPI_ERR_IN_STATUS;
         if !self.failed {
             accept("MPI_Testsome", code)?;
         }
@@ -296,21 +296,30 @@ impl Messages {
 
     /// Tests what is under way once, and reports what is complete. With `all` it is all or nothing, which is cheaper to find out. Every
     /// test makes MPI's own progress once, and yields the core if MPI was told to.
+    ///
+    /// # Errors
+    /// If messages failed, they are reported complete all the same; if MPI cannot test at all, nothing is.
     pub fn advance(&mut self, all: bool, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
         let completed = self.test(all && !self.cancelled)?;
         if completed == 0 {
             return Ok(());
         }
+        let mut outcome = Ok(());
         for at in 0..completed {
             let index = self.indices[at] as usize;
             let owner = self.owners[index];
+            let error = if self.failed { self.statuses[at].MPI_ERROR } else { ffi::MPI_SUCCESS as c_int };
+            let truncated = class(error) == ffi::MPI_ERR_TRUNCATE;
+            if !truncated {
+                outcome = outcome.and(accept("MPI_Testsome", error));
+            }
             if self.messages[owner].receives {
                 let stray = if self.cancelled { self.stray(at, self.messages[owner].peer)? } else { None };
                 let status = &self.statuses[at];
                 let received = stray.unwrap_or_else(|| self.received(status));
                 let message = &mut self.messages[owner];
                 message.received += received;
-                if self.failed && status.MPI_ERROR == ffi::MPI_ERR_TRUNCATE as c_int {
+                if truncated {
                     // Some MPI libraries report only what fitted.
                     message.received = message.received.max(message.bytes + 1);
                 }
@@ -342,6 +351,20 @@ impl Messages {
         self.requests.truncate(kept);
         self.owners.truncate(kept);
         self.cancelled &= kept > 0;
-        Ok(())
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn long_messages_of_different_lengths_rarely_have_the_same_tag() {
+        assert!((0..=SHORT_MESSAGE).all(|bytes| tag(bytes) == 0));
+        let long: BTreeSet<c_int> = (SHORT_MESSAGE + 1..400_000).map(tag).collect();
+        assert!(long.iter().all(|tag| (1..=32_767).contains(tag)));
+        assert!(long.len() > 32_000, "{} tags", long.len());
     }
 }

@@ -3,6 +3,7 @@
 //! This is the one module over `mpi::ffi` and `libc`, and the only one with `unsafe` code. All calls use the `PMPI_` names, so that
 //! the library can live inside an interposer that exports the `MPI_` ones.
 
+mod asked;
 pub mod control_variables;
 mod envelopes;
 mod host;
@@ -19,6 +20,14 @@ pub(crate) use transport::{system_operation, MpiTransport};
 use crate::error::{Error, Result};
 use mpi::ffi;
 use std::ffi::{c_char, c_int};
+
+/// The class of an error code, for comparison with the constants of MPI: some libraries have many codes of one class.
+fn class(code: c_int) -> u32 {
+    let mut class = code;
+    // SAFETY: a valid out parameter; what is no code of MPI's stays as it is.
+    unsafe { ffi::PMPI_Error_class(code, &mut class) };
+    class as u32
+}
 
 /// Turns a return code of MPI into a `Result`.
 fn accept(call: &'static str, code: c_int) -> Result<()> {

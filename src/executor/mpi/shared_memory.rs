@@ -9,12 +9,13 @@
 //! Memory: the pipes to a rank have [`MEMORY`] bytes together, to the next power of two a pipe, on hosts of 8 to 128 ranks; beyond, 4
 //! KiB a pair of ranks; and 2.5 KiB a pair for the rest. Where /dev/shm is too small for that, messages go through MPI.
 
+use super::asked::Use;
 use super::envelopes::Envelopes;
 use super::host::Host;
 use super::pipe::Pipe;
 use super::transfers::{Incoming, Outgoing, Receiving, Sending};
 use super::{segment, single_copy};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::{Buffers, Completion};
 use crate::schedule::BufferRange;
 use memmap2::MmapRaw;
@@ -25,40 +26,6 @@ use std::ptr::NonNull;
 const MEMORY: usize = 512 << 10;
 /// Bytes of a pipe: more would not stay in the cores' caches, fewer would stop the sender too often.
 const CAPACITY: std::ops::RangeInclusive<usize> = 4 << 10..=64 << 10;
-/// The variable that says what ranks of one host do with memory that they can share.
-const VARIABLE: &str = "HYPERCOLL_SHARED_MEMORY";
-
-/// What ranks of one host do with memory that they can share.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Use {
-    /// Nothing: messages go through MPI.
-    Off,
-    /// All messages go through it.
-    TwoCopies,
-    /// Long messages are copied from the sender's own memory.
-    SingleCopy,
-}
-
-impl Use {
-    /// What the environment says.
-    ///
-    /// # Errors
-    /// [`Error::Environment`].
-    pub fn asked() -> Result<Use> {
-        let value = std::env::var_os(VARIABLE).unwrap_or_default();
-        match value.to_string_lossy().as_ref() {
-            "" | "single-copy" => Ok(Use::SingleCopy),
-            "two-copies" => Ok(Use::TwoCopies),
-            "off" => Ok(Use::Off),
-            other => Err(Use::refused(&format!("'{other}' is none of single-copy, two-copies, off"))),
-        }
-    }
-
-    /// What is wrong with the variable.
-    pub fn refused(why: &str) -> Error {
-        Error::Environment { variable: VARIABLE.into(), why: why.into() }
-    }
-}
 
 /// The pipes of one rank, and what is under way in them.
 pub(super) struct SharedMemory {
@@ -176,10 +143,20 @@ impl SharedMemory {
     }
 
     /// Starts to receive the ranges from a peer.
-    pub fn receive(&mut self, operation: u32, from: usize, ranges: &[BufferRange], buffers: &Buffers) {
+    pub fn receive(&mut self, operation: u32, from: usize, ranges: &[BufferRange], buffers: &mut Buffers) {
+        let peer = &mut self.peers[from];
+        let mut receiving = Receiving::new(buffers.bytes(ranges));
+        // To copy a long one now would hold up sends that may start.
+        if peer.receives.is_empty() && receiving.is_short() {
+            let received = receiving.advance(&mut peer.here, peer.process, ranges, buffers);
+            if received.is_some() {
+                self.done.push(Completion { operation, received });
+                return;
+            }
+        }
         let mut list = self.spare.pop().unwrap_or_default();
         list.extend_from_slice(ranges);
-        self.peers[from].receives.push_back((operation, list, Receiving::new(buffers.bytes(ranges))));
+        self.peers[from].receives.push_back((operation, list, receiving));
         self.note(from);
     }
 
@@ -189,8 +166,8 @@ impl SharedMemory {
         }
     }
 
-    /// Moves on what can move, without waiting, and reports what is complete: at most one message from and to each peer, so that
-    /// it can be passed on at once.
+    /// Moves on what can move, without waiting, and reports what is complete: besides what was as soon as it started, at most one
+    /// message from and to each peer, so that it can be passed on at once.
     pub fn advance(&mut self, buffers: &mut Buffers, done: &mut Vec<Completion>) {
         done.append(&mut self.done);
         let mut index = 0;

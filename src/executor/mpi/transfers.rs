@@ -6,9 +6,8 @@ use super::single_copy::{self, Piece, Target};
 use crate::collective::Buffer;
 use crate::executor::Buffers;
 use crate::schedule::BufferRange;
+use crate::select::SINGLE_COPY_FROM;
 
-/// Bytes of a message from which on it is copied by its receiver.
-const LONG: usize = 64 << 10;
 /// Pieces that such a message consists of at most: their addresses and lengths are in the envelope.
 const PIECES: usize = SHORT / size_of::<Piece>();
 
@@ -77,7 +76,7 @@ pub(super) struct Sending {
 impl Sending {
     /// A message of so many bytes in so many ranges; if `synchronous`, it is complete when it has been received.
     pub fn new(bytes: usize, ranges: usize, synchronous: bool, single_copy: bool) -> Sending {
-        let single_copy = single_copy && bytes >= LONG && ranges <= PIECES;
+        let single_copy = single_copy && bytes >= SINGLE_COPY_FROM && ranges <= PIECES;
         Sending { bytes, synchronous, single_copy, envelope: None, cursor: Cursor::default() }
     }
 
@@ -156,6 +155,11 @@ pub(super) struct Receiving {
 impl Receiving {
     pub fn new(expected: usize) -> Receiving {
         Receiving { expected, message: None, taken: 0, cursor: Cursor::default() }
+    }
+
+    /// Whether the message is to come in its envelope.
+    pub fn is_short(&self) -> bool {
+        self.expected <= SHORT
     }
 
     /// Receives what is there; the message's bytes, if it is complete. One of another length than expected is left out.

@@ -2,9 +2,10 @@
 //! and through MPI otherwise.
 
 use super::accept;
+use super::asked::{Asked, Use};
 use super::host::Host;
 use super::messages::Messages;
-use super::shared_memory::{self, SharedMemory};
+use super::shared_memory::SharedMemory;
 use crate::error::{Error, Result};
 use crate::executor::{Buffers, Completion, Transport, Wait};
 use crate::operation::SystemOperation;
@@ -27,7 +28,7 @@ pub(crate) struct MpiTransport {
     rank: usize,
     size: usize,
     synchronous: bool,
-    /// Limit on a wait without progress, from `HYPERCOLL_TIMEOUT` (seconds).
+    /// Limit on a wait without progress.
     timeout: Option<Duration>,
     messages: Messages,
     shared_memory: Option<SharedMemory>,
@@ -62,16 +63,18 @@ impl MpiTransport {
         }
         let (rank, size) = (rank as usize, size as usize);
         let host = Host::of(comm, rank)?;
-        let asked = shared_memory::Use::asked();
-        let seconds = std::env::var("HYPERCOLL_TIMEOUT").ok().and_then(|s| s.parse().ok());
+        let asked = Asked::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
+        // Ranks that are asked for what there is not take part until all know it.
+        let nothing = Asked { shared_memory: Use::Off, ..Asked::default() };
+        let Asked { shared_memory, timeout, synchronous } = *asked.as_ref().unwrap_or(&nothing);
         let transport = MpiTransport {
             comm,
             rank,
             size,
-            synchronous: std::env::var("HYPERCOLL_SYNCHRONOUS_SENDS").is_ok_and(|v| v == "1"),
-            timeout: seconds.map(Duration::from_secs),
+            synchronous,
+            timeout,
             messages: Messages::on(comm),
-            shared_memory: SharedMemory::between(&host, size, asked.clone().unwrap_or(shared_memory::Use::Off))?,
+            shared_memory: SharedMemory::between(&host, size, shared_memory)?,
             crowded: host.ranks.len() > host.cores,
             looks: 0,
         };
@@ -86,7 +89,7 @@ impl MpiTransport {
         accept("MPI_Allreduce", code)?;
         asked?;
         if refused != 0 {
-            return Err(shared_memory::Use::refused("another rank's value is none that there is"));
+            return Err(Asked::refused_elsewhere());
         }
         Ok((transport, (host.ranks.len() == size).then_some(host.cores)))
     }
@@ -125,9 +128,14 @@ impl MpiTransport {
         if self.timeout.is_some_and(|limit| waited >= limit) {
             let error = Error::Timeout { seconds, waiting_for: peers };
             eprintln!("hypercoll: rank {rank}: {error}");
-            // SAFETY: aborting is always allowed; requests under way make any other way out unsound.
-            unsafe { ffi::PMPI_Abort(self.comm, 1) };
+            self.abort();
         }
+    }
+
+    /// Ends the job: with requests under way, any other way out is unsound.
+    fn abort(&self) {
+        // SAFETY: aborting is always allowed.
+        unsafe { ffi::PMPI_Abort(self.comm, 1) };
     }
 
     /// Between two looks at what is under way: lets others run, and acts if the wait becomes long.
@@ -152,6 +160,30 @@ impl MpiTransport {
             }
         }
         Ok(())
+    }
+
+    /// [`Transport::progress`], whatever an error leaves under way.
+    fn look(&mut self, wait: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
+        let mut waiting = Waiting::default();
+        loop {
+            let mut shared = false;
+            if let Some(memory) = &mut self.shared_memory {
+                memory.advance(buffers, done);
+                shared = memory.under_way().next().is_some();
+            }
+            self.looks = self.looks.wrapping_add(1);
+            if self.looks.is_multiple_of(LOOKS) && !self.messages.any() {
+                self.messages.make_progress(self.rank)?;
+            }
+            let through_mpi = self.messages.any();
+            if through_mpi {
+                self.messages.advance(wait == Wait::All && !shared, buffers, done)?;
+            }
+            if !done.is_empty() || wait == Wait::Nothing || !(shared || through_mpi) {
+                return Ok(());
+            }
+            self.wait(&mut waiting)?;
+        }
     }
 }
 
@@ -193,26 +225,13 @@ impl Transport for MpiTransport {
     }
 
     fn progress(&mut self, wait: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
-        let mut waiting = Waiting::default();
-        loop {
-            let mut shared = false;
-            if let Some(memory) = &mut self.shared_memory {
-                memory.advance(buffers, done);
-                shared = memory.under_way().next().is_some();
-            }
-            self.looks = self.looks.wrapping_add(1);
-            if self.looks.is_multiple_of(LOOKS) && !self.messages.any() {
-                self.messages.make_progress(self.rank)?;
-            }
-            let through_mpi = self.messages.any();
-            if through_mpi {
-                self.messages.advance(wait == Wait::All && !shared, buffers, done)?;
-            }
-            if !done.is_empty() || wait == Wait::Nothing || !(shared || through_mpi) {
-                return Ok(());
-            }
-            self.wait(&mut waiting)?;
+        let outcome = self.look(wait, buffers, done);
+        if let (Err(error), true, true) = (&outcome, done.is_empty(), self.messages.any()) {
+            // MPI would go on to write to buffers that are no longer ours.
+            eprintln!("hypercoll: rank {}: {error}; messages are under way that MPI can no longer test", self.rank);
+            self.abort();
         }
+        outcome
     }
 
     fn ways(&self) -> String {

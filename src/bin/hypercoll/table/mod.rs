@@ -7,8 +7,9 @@ mod hj88;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Print a table of the papers; without a valid name, the names.
+/// Print a table of the papers.
 #[derive(clap::Args)]
+#[command(after_help = names())]
 pub struct TableArgs {
     /// Name of the table
     name: String,
@@ -36,6 +37,12 @@ fn definitions() -> impl Iterator<Item = &'static Definition> {
     hj86::DEFINITIONS.iter().chain(hj88::DEFINITIONS).chain(bostt::DEFINITIONS)
 }
 
+/// The names of the tables, for people.
+fn names() -> String {
+    let names: Vec<String> = definitions().map(|d| format!("\n  {:<24}{}", d.name, d.caption)).collect();
+    format!("The tables:{}", names.concat())
+}
+
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 enum Cell {
@@ -54,8 +61,7 @@ struct Table {
 /// Prints the table that `args` name. An error is the message for the user.
 pub fn run(args: &TableArgs, out: &mut dyn Write) -> Result<(), String> {
     let Some(definition) = definitions().find(|definition| definition.name == args.name) else {
-        let names: Vec<String> = definitions().map(|d| format!("\n  {:<24}{}", d.name, d.caption)).collect();
-        return Err(format!("no table '{}'; the tables are{}", args.name, names.concat()));
+        return Err(format!("no table '{}'. {}", args.name, names()));
     };
     let max_dim = args.max_dim.unwrap_or(USUAL.min(definition.largest));
     if !(2..=definition.largest).contains(&max_dim) {
