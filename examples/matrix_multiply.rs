@@ -17,6 +17,7 @@ use std::time::Instant;
 
 /// Rows and columns of A, and columns of B, if nothing is said.
 const SIDES: [usize; 3] = [350, 500, 410];
+const REPETITIONS: usize = 3;
 
 fn sides() -> Option<[usize; 3]> {
     let told = common::arguments();
@@ -66,12 +67,17 @@ fn main() {
             let b_block: Vec<f64> = b_part.indices().map(|(i, j)| b(i, j)).collect();
             let mut c_block = vec![0.0; c_part.len()];
 
-            cube.barrier().expect("barrier");
-            let start = Instant::now();
-            product.run(&a_block, &b_block, &mut c_block).expect("the product");
-            let mut seconds = start.elapsed().as_secs_f64();
-            let what_ran = cube.explain_last();
-            cube.all_reduce_in_place(&mut seconds, SystemOperation::max()).expect("all-reduce");
+            // The first time makes connections, and brings memory into reach.
+            let (mut seconds, mut what_ran) = (f64::INFINITY, String::new());
+            for _ in 0..REPETITIONS {
+                cube.barrier().expect("barrier");
+                let start = Instant::now();
+                product.clone().run(&a_block, &b_block, &mut c_block).expect("the product");
+                let mut slowest = start.elapsed().as_secs_f64();
+                what_ran = cube.explain_last();
+                cube.all_reduce_in_place(&mut slowest, SystemOperation::max()).expect("all-reduce");
+                seconds = seconds.min(slowest);
+            }
 
             let x: Vec<f64> = (0..columns).map(|at| (at % 5) as f64 - 2.0).collect();
             let bx = times(cube, &b_part, &b_block, &x, inner);
@@ -84,7 +90,7 @@ fn main() {
             if rank == 0 {
                 let operations = 2.0 * (rows * inner * columns) as f64;
                 println!("{rows} x {inner} times {inner} x {columns} on a grid of {} x {} ranks:", grid.0, grid.1);
-                println!("  {:.2} ms, {:.2} Gflop/s", seconds * 1e3, operations / seconds / 1e9);
+                println!("  {:.2} ms at best, {:.2} Gflop/s", seconds * 1e3, operations / seconds / 1e9);
                 println!("  rank 0: {what_ran}");
             }
         }

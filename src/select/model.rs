@@ -205,9 +205,9 @@ fn over_links(algorithm: &Algorithm, call: &Call, element: usize, parameters: &P
             let sent = parameters.packet.map_or(message, |packet| message.min(packet as f64));
             // All links of a node share its one port.
             let shared = parameters.ports == PortModel::AllPorts && machine.ports != PortModel::AllPorts;
-            let elements = formula.elements * if shared { f64::from(shape.n) } else { 1.0 };
+            let links = if shared { f64::from(shape.n) } else { 1.0 };
             let late = (hops - 1.0).max(0.0) * late(algorithm, call, sent, element, machine);
-            (rounds, (elements + late) * if sent < limit { 1.0 } else { UNBUFFERED })
+            (rounds * links, (formula.elements * links + late) * if sent < limit { 1.0 } else { UNBUFFERED })
         }
     };
     // All dimensions' packets at once, too, keep one port evenly busy, and so do short ones.
