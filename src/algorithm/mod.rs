@@ -132,6 +132,8 @@ pub enum Form {
     Backward(Write),
     /// The first backwards, then the second forwards (all-reduce).
     BackwardForward(Write, Write),
+    /// The first backwards, then the second, in which what is received is combined, then the first forwards (all-reduce).
+    Between(Write, Write),
 }
 
 /// The shape of a call on a whole cube: what formulas depend on.
@@ -258,7 +260,8 @@ pub struct Algorithm {
     pub cost: &'static str,
     /// The formula, for sizes that are a power of two.
     pub formula: fn(&Shape) -> Formula,
-    /// Signals that so many ranks send in all, where messages carry nothing.
+    /// Messages that so many ranks send in all, where their number counts: signals, which carry nothing, and exchanges of whole
+    /// vectors, on which both ranks wait; else 0.
     pub signals: fn(usize) -> usize,
     /// Whether the formula holds exactly for a shape, that is, nothing is rounded.
     pub exact: fn(&Shape) -> bool,
@@ -374,6 +377,7 @@ impl Algorithm {
             Form::Forward(write) => run(write),
             Form::Backward(write) => run(write).reversed(call.collective.reduces()),
             Form::BackwardForward(first, second) => run(first).reversed(true).then(run(second)),
+            Form::Between(ends, middle) => run(ends).reversed(true).then(run(middle).combining()).then(run(ends)),
         }
     }
 

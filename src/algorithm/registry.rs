@@ -67,6 +67,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::all_reduce::histogram::ALGORITHM,
     super::all_reduce::sbt::ALGORITHM,
     super::all_reduce::tcbt::ALGORITHM,
+    super::all_reduce::recursive_doubling::ALGORITHM,
     super::all_reduce::direct::ALGORITHM,
     super::permute::inversion::ALGORITHM,
     super::permute::permuted_send::ALGORITHM,

@@ -153,6 +153,12 @@ impl Messages {
         self
     }
 
+    /// The same messages, of which each is combined with what its receiver has.
+    pub fn combining(mut self) -> Messages {
+        self.list.iter_mut().for_each(|message| message.combines = true);
+        self
+    }
+
     /// These messages, then others, in later rounds.
     pub fn then(mut self, other: Messages) -> Messages {
         let shift = self.pieces.len();

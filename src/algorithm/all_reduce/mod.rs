@@ -2,5 +2,6 @@
 
 pub mod direct;
 pub mod histogram;
+pub mod recursive_doubling;
 pub mod sbt;
 pub mod tcbt;
