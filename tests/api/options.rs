@@ -2,8 +2,13 @@
 
 use super::*;
 
-/// Everything that can be asked of an algorithm.
-pub fn all_parameters(algorithm: &Algorithm, size: usize) -> Vec<Parameters> {
+/// The other rank of a send or an exchange.
+fn peer(root: usize, size: usize) -> usize {
+    (2 * root + 1) % size
+}
+
+/// Everything that can be asked of an algorithm in a call of [`with_options`].
+pub fn all_parameters(algorithm: &Algorithm, size: usize, root: usize) -> Vec<Parameters> {
     let mut all = Vec::new();
     for ports in PortModel::ALL {
         for symmetrized in [false, true] {
@@ -12,7 +17,10 @@ pub fn all_parameters(algorithm: &Algorithm, size: usize) -> Vec<Parameters> {
             }
         }
     }
-    let call = Call::new(algorithm.collective, size, 1);
+    let mut call = Call::new(algorithm.collective, size, 1);
+    if algorithm.collective.has_peer() {
+        (call.root, call.peer) = (root, peer(root, size));
+    }
     all.retain(|parameters| algorithm.accepts(&call, parameters).is_ok());
     all
 }
@@ -80,13 +88,13 @@ pub fn with_options(cube: &Hypercube, collective: Collective, root: usize, count
             check(outcome, &narrow, &|at| u64::value(source, at));
         }
         Collective::Send => {
-            let peer = (2 * root + 1) % size;
+            let peer = peer(root, size);
             let receive = (rank == peer).then_some(&mut narrow[..]);
             let outcome = cube.send(root, peer).options(options).run(count, Some(&own), receive);
             check(outcome, if rank == peer { &narrow } else { &[] }, &|at| u64::value(root, at));
         }
         Collective::Exchange => {
-            let peer = (2 * root + 1) % size;
+            let peer = peer(root, size);
             let takes_part = rank == root || rank == peer;
             let receive = takes_part.then_some(&mut narrow[..]);
             let outcome = cube.exchange(root, peer).options(options).run(count, Some(&own), receive);
@@ -140,8 +148,8 @@ fn every_algorithm_with_every_parameter() {
         let called = on(size, move |cube| {
             let mut called = 0;
             for algorithm in registry::ALGORITHMS.iter().filter(|a| a.collective != Collective::Barrier) {
-                for parameters in all_parameters(algorithm, size) {
-                    for root in if size <= 5 { (0..size).collect() } else { vec![0, size / 2, size - 1] } {
+                for root in if size <= 5 { (0..size).collect() } else { vec![0, size / 2, size - 1] } {
+                    for parameters in all_parameters(algorithm, size, root) {
                         for count in [0, 1, 17] {
                             let options = Options::exactly(algorithm, &parameters);
                             with_options(cube, algorithm.collective, root, count, &options);

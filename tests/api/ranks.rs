@@ -232,7 +232,7 @@ proptest! {
         variant in 0usize..100,
     ) {
         let algorithm = &registry::ALGORITHMS[which];
-        let variants = all_parameters(algorithm, size);
+        let variants = all_parameters(algorithm, size, root % size);
         prop_assume!(!variants.is_empty());
         let mut parameters = variants[variant % variants.len()];
         parameters.packet = parameters.packet.and(packet);
