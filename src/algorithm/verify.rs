@@ -71,8 +71,11 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
     let schedules = schedules(algorithm, call, parameters);
     let mut report = check(call, &schedules, algorithm.cube_edges);
     let signals = (algorithm.signals)(call.size) as f64;
-    let empty = call.count == 0 && call.collective != Collective::Barrier;
-    if signals > 0.0 && !empty && parameters.packet.is_none() && call.avoid.is_none() {
+    let counted = match call.collective {
+        Collective::Barrier => true,
+        _ => signals > 0.0 && call.count > 0 && parameters.packet.is_none(),
+    };
+    if counted && call.avoid.is_none() {
         compare(&mut report.violations, "signals", report.cost.messages as f64, signals);
     }
     if !call.size.is_power_of_two() {

@@ -265,6 +265,16 @@ impl<'e> Execution<'e> {
     /// # Panics
     /// If a function of the user's has panicked, after the rest was run in that way.
     pub fn run(mut self) -> Result<()> {
+        let outcome = self.drive();
+        // Before any error: that of the transport may come of it.
+        if let Some(panic) = self.panic.take() {
+            resume_unwind(panic);
+        }
+        outcome.and(self.failure.take().map_or(Ok(()), Err))
+    }
+
+    /// Starts all operations and waits until they are complete.
+    fn drive(&mut self) -> Result<()> {
         let limit = self.schedule.window.min(self.work.states.len());
         // Receives first: a message that finds its receive posted needs no copy into MPI's buffers.
         for receives in [true, false] {
@@ -278,10 +288,7 @@ impl<'e> Execution<'e> {
         while self.head < self.work.states.len() {
             self.poll()?;
         }
-        if let Some(panic) = self.panic.take() {
-            resume_unwind(panic);
-        }
-        self.failure.take().map_or(Ok(()), Err)
+        Ok(())
     }
 
     /// Takes in what has completed and starts what may start. Messages come first: while a product is being computed, they

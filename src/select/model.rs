@@ -140,7 +140,7 @@ pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &
 }
 
 /// Hops that take the longer the more ranks wait for a core, a start-up a round, and the copies and signals, of which only as many go
-/// on at once as there are cores; twice as long where what is to be combined does not stay in the caches.
+/// on at once as there are cores; longer where what is to be combined or passed on does not stay in the caches.
 fn in_shared_memory(
     algorithm: &Algorithm,
     call: &Call,

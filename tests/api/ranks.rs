@@ -155,6 +155,29 @@ fn after_a_panic_nothing_is_combined() {
     assert_eq!(calls.into_inner(), 1);
 }
 
+/// Also where the call then fails in another way: a rank that is still waited for leaves.
+#[test]
+fn a_panic_is_passed_on_whatever_comes_of_it() {
+    let panicked = AtomicUsize::new(0);
+    let outcomes = threads::run(3, |cube| {
+        if cube.rank() == 1 {
+            while panicked.load(Ordering::Relaxed) == 0 {
+                std::thread::yield_now();
+            }
+            return None;
+        }
+        let add = |_: &u64, _: &u64| -> u64 {
+            panicked.fetch_add(1, Ordering::Relaxed);
+            panic!("one and one is too much")
+        };
+        let mut sum = 0u64;
+        let call = || cube.all_reduce().algorithm("recursive_doubling").run(&1u64, &mut sum, Commutative(add));
+        Some(catch_unwind(std::panic::AssertUnwindSafe(call)))
+    });
+    assert!(matches!(outcomes[0], Some(Err(_))), "rank 0 combines what comes from rank 2, and panics: {outcomes:?}");
+    assert!(matches!(outcomes[2], Some(Ok(Err(Error::PeerFailed { .. })))), "{outcomes:?}");
+}
+
 /// No rank leaves a barrier before all have entered it, whoever is late.
 #[test]
 fn nobody_leaves_a_barrier_before_all_have_entered() {
