@@ -5,7 +5,7 @@ use crate::collective::Buffer;
 use std::collections::{BTreeMap, HashMap};
 
 /// The least window: enough for the requests of a round on cubes of any practical dimension.
-const LEAST_WINDOW: usize = 64;
+pub(crate) const LEAST_WINDOW: usize = 64;
 
 /// Collects operations in program order.
 #[derive(Default)]

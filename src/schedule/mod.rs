@@ -25,6 +25,7 @@ mod problem;
 mod route;
 
 pub use builder::Builder;
+pub(crate) use builder::LEAST_WINDOW;
 pub use check::{check, Report, Violation};
 pub use cost::{legal, Cost, PortModel};
 pub use detour::Avoided;

@@ -4,6 +4,8 @@
 //! the start of a train, and what a shaper lets pass at once, is not in it.
 
 use super::ranks::{Memory, Ranks, Value};
+use hypercoll::address::dimension_for;
+use hypercoll::algorithm::PortModel;
 use std::time::Duration;
 
 /// What was found of links.
@@ -44,9 +46,7 @@ const LINKED: f64 = 1.5;
 
 pub fn measure(ranks: &Ranks, eager: usize, seconds: f64, reach: &dyn Fn(f64)) -> Links {
     let mut memory = Memory::default();
-    let trip = trip(ranks, 0.05 * seconds);
-    let tau = start_up(ranks, 0.05 * seconds, &mut memory);
-    let hop = trip.minus(tau.median);
+    let (tau, hop) = start_ups(ranks, 0.1 * seconds);
     reach(0.2);
     // The message with which a train over one port is fastest. Large ones are tried where there is time for them.
     let mut best: Option<(usize, usize, Value)> = None;
@@ -95,28 +95,29 @@ fn strangers(ranks: &Ranks) -> Vec<usize> {
     masks.filter(|_| ranks.takes_part()).map(|mask| ranks.rank ^ mask).collect()
 }
 
-/// What a message of a few bytes adds to a train, while trains go over all ports: processors have the more to do, the more ports
-/// are used, and do it for all ranks that share them.
-fn start_up(ranks: &Ranks, seconds: f64, memory: &mut Memory) -> Value {
-    const BYTES: usize = 8;
-    const MESSAGES: usize = 100;
-    let peers = neighbours(ranks, ranks.dimension);
-    let count = MESSAGES * ranks.dimension as usize;
-    per_byte(ranks, &peers, BYTES, count, seconds, memory).scaled((BYTES * ranks.dimension as usize) as f64)
-}
-
-/// The time of an exchange of a few bytes with a neighbour, by the library: a start-up and a hop.
-fn trip(ranks: &Ranks, seconds: f64) -> Value {
-    const EXCHANGES: usize = 20;
-    let partner = |rank: usize| Some(rank ^ 1).filter(|other| *other < ranks.size).unwrap_or(rank);
-    let permutation: Vec<usize> = (0..ranks.size).map(partner).collect();
-    let (send, mut receive) = ([1u64], [0u64]);
-    let times = ranks.repeat(seconds, || {
-        for _ in 0..EXCHANGES {
-            ranks.sound(ranks.cube.permute(&permutation).algorithm("direct").run(&send, &mut receive));
+/// The start-up and the hop, of all-gathers of a few bytes: one sends n messages a rank, one after the other, symmetrised it sends n in
+/// each of its n rounds. A rank starts one after the other, and where ranks share processors, those have the more to do.
+fn start_ups(ranks: &Ranks, seconds: f64) -> (Value, Value) {
+    const TURNS: usize = 10;
+    let n = dimension_for(ranks.size);
+    // An element for each of the n parts.
+    let (send, mut receive) = (vec![1u8; n as usize], vec![0u8; ranks.size * n as usize]);
+    let mut times = [(PortModel::OnePort, Vec::new()), (PortModel::AllPorts, Vec::new())];
+    // In turns, as what disturbs a machine lasts.
+    for _ in 0..TURNS {
+        for (ports, times) in &mut times {
+            let call = || ranks.cube.all_gather().algorithm("complete_broadcast").ports(*ports);
+            let share = seconds / (2 * TURNS) as f64;
+            times.extend(ranks.repeat(share, || ranks.sound(call().run(&send[..], &mut receive[..]))));
         }
-    });
-    Value::of(&times.iter().map(|time| time / EXCHANGES as f64).collect::<Vec<_>>())
+    }
+    let [one, all] = times.map(|(_, times)| Value::of(&times));
+    if n < 2 {
+        // Two ranks exchange one message: what of its time is which cannot be told.
+        return (one.scaled(0.5), one.scaled(0.5));
+    }
+    let tau = all.minus(one.median).scaled(1.0 / f64::from(n * (n - 1)));
+    (tau, one.scaled(1.0 / f64::from(n)).minus(tau.median))
 }
 
 /// The number of messages of a train that is long enough.
@@ -159,7 +160,8 @@ fn burst(ranks: &Ranks, t_c: f64, seconds: f64, memory: &mut Memory) -> usize {
             || std::thread::sleep(pause),
             || (0..count).for_each(|_| ranks.train(&peers, BYTES, TOTAL / BYTES, memory)),
         );
-        Value::of(&times).median
+        // Whatever disturbs a train makes it longer, and differences feel it the most.
+        Value::of(&times).min
     };
     let (one, two) = (trains(1), trains(2));
     let ahead = (two - 2.0 * one) / t_c;

@@ -99,9 +99,9 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
         return Ok(());
     }
     let parameters = Measured {
-        tau: links.tau.median,
-        hop: links.hop.median,
-        t_c: links.t_c.median,
+        tau: four_digits(links.tau.median),
+        hop: four_digits(links.hop.median),
+        t_c: four_digits(links.t_c.median),
         ports: links.ports,
         pairs_linked: links.pairs_linked,
         packet: packet.best,
@@ -124,4 +124,10 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
         return Ok(());
     }
     found.print(out)
+}
+
+/// As much as such measurements are good for.
+#[cfg(feature = "mpi")]
+fn four_digits(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
 }

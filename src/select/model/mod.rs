@@ -1,0 +1,104 @@
+//! The cost model: what an algorithm's parameters should be on a machine, and how long it then takes.
+
+mod over_links;
+mod shared_memory;
+
+use super::{Machine, Options, SINGLE_COPY_FROM};
+use crate::algorithm::{Algorithm, Parameters, PortModel};
+use crate::collective::Call;
+
+/// Packets that are considered on a network, in bytes, from and to.
+const SHORTEST_PACKET: usize = 1 << 10;
+const LARGEST_PACKET: usize = 1 << 18;
+
+/// The parameters to consider: as asked for, or, what is left open, as the machine suggests.
+pub(super) fn parameters(
+    algorithm: &Algorithm,
+    call: &Call,
+    element: usize,
+    options: &Options,
+    machine: &Machine,
+) -> Vec<Parameters> {
+    let mut all = Vec::new();
+    for (nth, ports) in port_models(algorithm, options, machine).into_iter().enumerate() {
+        let symmetrized =
+            options.symmetrized.unwrap_or(algorithm.symmetrizes && ports == PortModel::AllPorts && !call.ordered);
+        let asked = Parameters {
+            packet: options.packet,
+            ports,
+            symmetrized,
+            order: options.order,
+            variant: options.variant.unwrap_or_default(),
+        };
+        all.push(asked);
+        // Where all ports work at once, packets are for them.
+        let whole = machine.ports == PortModel::AllPorts && nth > 0;
+        if options.packet.is_none() && call.count > 0 && !whole {
+            let packet = packet(algorithm, call, element, &asked, machine);
+            all.extend(packet.map(|packet| Parameters { packet: Some(packet), ..asked }));
+        }
+    }
+    all
+}
+
+/// The port models to consider, the better ones for packets first.
+fn port_models(algorithm: &Algorithm, options: &Options, machine: &Machine) -> Vec<PortModel> {
+    let made_for = |ports: &PortModel| algorithm.ports.contains(ports);
+    match (options.ports, options.symmetrized) {
+        (Some(ports), _) => vec![ports],
+        (None, Some(true)) => vec![PortModel::AllPorts],
+        // Packets that go all dimensions' ways at once keep even a single port busy, where those of one dimension wait.
+        (None, None) if machine.ports == PortModel::OnePort && machine.shared.is_none() && algorithm.symmetrizes => {
+            vec![PortModel::AllPorts, PortModel::OnePort]
+        }
+        // Short messages are sooner there if a node starts but one in a round.
+        (None, None)
+            if machine.ports == PortModel::AllPorts && [machine.ports, PortModel::OnePort].iter().all(made_for) =>
+        {
+            vec![machine.ports, PortModel::OnePort]
+        }
+        _ if made_for(&machine.ports) => vec![machine.ports],
+        // Made for other machines: run all the same, as narrow as it can be, if asked for, or where ports are but memory.
+        _ if options.algorithm.is_some() || machine.shared.is_some() => {
+            algorithm.ports.iter().copied().min().into_iter().collect()
+        }
+        _ => vec![PortModel::OnePort],
+    }
+}
+
+/// The packet size in elements that suggests itself, if packets are of any use.
+fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters, machine: &Machine) -> Option<usize> {
+    let space = call.space().len().max(1);
+    if let Some(shared) = machine.shared {
+        if algorithm.cuts(asked.ports) {
+            return None;
+        }
+        let tau = machine.tau + shared_memory::awaited(call, shared, machine);
+        let best = (algorithm.best_packet)(&algorithm.shape(call, asked), tau, machine.t_c * element as f64);
+        let best = (best.round() as usize).max(1);
+        return (best < space).then(|| best.min((SINGLE_COPY_FROM - 1) / element.max(1)).max(1));
+    }
+    // The papers' best packet is for start-ups that add to transfers. On a network both go on at the same time, so that shorter
+    // packets are better: the best one of a few sizes.
+    let limit = machine.packet_limit.map_or(LARGEST_PACKET, |limit| (limit - limit / 16).min(LARGEST_PACKET));
+    // On one port, packets shorter than those that are fastest one behind the other only cost headers.
+    let one_port = machine.ports != PortModel::AllPorts;
+    let shortest = machine.packet.filter(|packet| one_port && (SHORTEST_PACKET..limit).contains(packet));
+    let sizes = (shortest.unwrap_or(SHORTEST_PACKET).ilog2()..)
+        .map(|shift| 1usize << shift)
+        .take_while(|bytes| *bytes < limit)
+        .chain([limit]);
+    let timed = sizes.map(|bytes| (bytes / element.max(1)).clamp(1, space)).map(|packet| {
+        let parameters = Parameters { packet: Some(packet), ..*asked };
+        (packet, predict(algorithm, call, element, &parameters, machine))
+    });
+    timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(packet, _)| packet)
+}
+
+/// The time for the next larger whole cube, in seconds.
+pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
+    match machine.shared {
+        Some(shared) => shared_memory::time(algorithm, call, element, parameters, machine, shared),
+        None => over_links::time(algorithm, call, element, parameters, machine),
+    }
+}

@@ -1,0 +1,157 @@
+//! The time over links between hosts.
+
+use super::super::Machine;
+use crate::address::dimension_for;
+use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
+use crate::collective::{Call, Collective};
+use crate::schedule::LEAST_WINDOW;
+
+/// So much longer messages take that wait for their receivers, where packets have a limit.
+const UNBUFFERED: f64 = 3.0;
+
+/// Where hosts have one port each, messages of several others that arrive at once hold each other up: so much, as measured on TCP,
+/// unless they come in packets no longer than those that are fastest one behind the other.
+const CONTENTION: f64 = 1.08;
+
+/// What TCP's acknowledgements, 66 bytes for two segments of 1514, add where nodes with one port pass on all that comes: they go to
+/// another node than the data that leaves. On two opposite paths they travel with data.
+const ACKNOWLEDGEMENTS: f64 = 1.02;
+
+/// How a start-up and a transfer, of different messages, that go on at the same time add up: as powers with this exponent, from 1 (one
+/// after the other) to infinity (the longer one). Measured on TCP: short packets cost less than the sum, and more than the longer; where
+/// a host has several ports at work, its processors have more to do meanwhile.
+fn overlap(ports: PortModel) -> f64 {
+    if ports == PortModel::AllPorts {
+        1.5
+    } else {
+        3.0
+    }
+}
+
+/// What follows one another, in elements.
+struct Traffic {
+    /// Messages that the busiest rank starts one after the other.
+    messages: f64,
+    /// Over the busiest link, or through the one port of a node.
+    load: f64,
+    /// As much as that, and what messages wait on their way for others.
+    elements: f64,
+    /// A message, or a packet of it.
+    sent: f64,
+}
+
+/// The paper's formula, a start-up for every message that a rank starts and t_c for every element that follow one another, except that
+/// start-ups and transfers, of different messages, go on at the same time ([`overlap`]); and a hop for every message that waits for
+/// another one.
+pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
+    let shape = algorithm.shape(call, parameters);
+    let formula = (algorithm.formula)(&shape);
+    let hops = formula.hops as f64;
+    let signals = (algorithm.signals)(call.size) as f64 / call.size as f64;
+    let bytes = element.max(1) as f64;
+    let Traffic { messages, load, elements, sent } = traffic(algorithm, &formula, &shape, parameters, signals, machine);
+    // What a link lets pass at once does not wait on its way, until acknowledgements have used that up.
+    let burst = (machine.burst as f64 / bytes - (ACKNOWLEDGEMENTS - 1.0) * load).max(0.0);
+    let waits = (elements - load - hops * sent.min(burst)).max(0.0);
+    // And it has recovered as much between calls as passes while all ranks wait for each other once.
+    let recovered = f64::from(shape.n) * (machine.tau + machine.hop) / (machine.t_c * bytes);
+    let load = (load - burst.min(recovered)).max(0.0);
+    // Packets of two opposite paths wait for each other at every node.
+    let opposite = if (machine.ports, algorithm.paths) == (PortModel::OnePort, 2) { (hops - 1.0) * sent } else { 0.0 };
+    let slower = slower(algorithm, call, sent * bytes, parameters, machine);
+    let transfers = (load + waits + opposite) * slower * machine.t_c * element as f64;
+    let start_ups = messages * machine.tau;
+    let overlap = overlap(machine.ports);
+    hops * machine.hop + (start_ups.powf(overlap) + transfers.powf(overlap)).powf(1.0 / overlap)
+}
+
+/// What the formula says, and where messages are cut into packets, the load of the busiest link: the last packet arrives behind it over
+/// as many links as there are hops.
+fn traffic(
+    algorithm: &Algorithm,
+    formula: &Formula,
+    shape: &Shape,
+    parameters: &Parameters,
+    signals: f64,
+    machine: &Machine,
+) -> Traffic {
+    let Parameters { ports, packet, .. } = *parameters;
+    let rounds = (formula.rounds as f64).max(signals);
+    let whole = longest_message(algorithm, formula, shape, rounds);
+    let sent = packet.map_or(whole, |packet| whole.min(packet as f64));
+    // A round over all ports is a message on each of them; where a node has but one, they share it.
+    let at_once = if ports == PortModel::AllPorts { f64::from(shape.n.max(1)) } else { 1.0 };
+    let sharing = if machine.ports == PortModel::AllPorts { 1.0 } else { at_once };
+    let load = load(algorithm, formula, ports, machine);
+    if !(algorithm.cuts(ports) && sent < whole) {
+        let (messages, elements) = (at_once * rounds, sharing * formula.elements);
+        return Traffic { messages, load: sharing * load, elements, sent };
+    }
+    // Rounds overlap as far as a rank has so many operations under way.
+    let overlap = at_once * rounds * (whole / sent).ceil() <= LEAST_WINDOW as f64;
+    let one_after_the_other = sharing * if overlap { load } else { formula.elements };
+    // Messages that are early by themselves are cut into packets that wait behind those of others.
+    let behind = if algorithm.flows { rounds } else { 0.0 };
+    Traffic {
+        messages: at_once * (rounds + load / sent),
+        load: sharing * load,
+        elements: one_after_the_other + ((formula.hops as f64 - 1.0).max(0.0) + behind) * sent,
+        sent,
+    }
+}
+
+/// Elements of the longest message: of few rounds, in which messages double or halve, the last or the first one's, 2^(n-1) parts of
+/// 2^n - 1, in each pass of an all-reduce; of many, the mean.
+fn longest_message(algorithm: &Algorithm, formula: &Formula, shape: &Shape, rounds: f64) -> f64 {
+    let passes = if algorithm.collective == Collective::AllReduce { 2 } else { 1 };
+    let halves = formula.rounds > passes && formula.rounds <= passes * shape.n as usize + 1;
+    let longest = shape.nodes() as f64 / 2.0 / (shape.nodes() - 1).max(1) as f64;
+    formula.elements * if halves { longest / passes as f64 } else { 1.0 / rounds.max(1.0) }
+}
+
+/// Elements that one link has to carry, or one port, where a node has but one.
+fn load(algorithm: &Algorithm, formula: &Formula, ports: PortModel, machine: &Machine) -> f64 {
+    let linked = algorithm.cube_edges || machine.pairs_linked;
+    match (ports, machine.ports) {
+        // Constant storage: what has come must be used up before more may come.
+        _ if algorithm.collective == Collective::MatrixMultiply => formula.elements,
+        (PortModel::AllPorts, _) => formula.load,
+        (_, PortModel::AllPorts) if linked => formula.load,
+        // What the root sends along a path, one way or both, comes by at every hop.
+        _ if algorithm.paths == 1 => formula.moved / formula.hops.max(1) as f64,
+        _ => formula.elements,
+    }
+}
+
+/// How many times as long transfers of messages of so many bytes take where they are in each other's way, or wait for receivers.
+fn slower(algorithm: &Algorithm, call: &Call, sent: f64, parameters: &Parameters, machine: &Machine) -> f64 {
+    let direct = if algorithm.cube_edges || machine.pairs_linked { 1.0 } else { congestion(call) };
+    let waiting = machine.packet_limit.is_some_and(|limit| sent >= limit as f64);
+    // All dimensions' packets at once keep one port evenly busy, and so do short ones.
+    let even = parameters.ports == PortModel::AllPorts
+        || parameters.packet.is_some() && machine.packet.is_some_and(|fastest| sent <= fastest as f64);
+    let port = match (machine.ports, algorithm.paths) {
+        (PortModel::OnePort, 0) if call.size > 2 && !(even && algorithm.cuts(parameters.ports)) => CONTENTION,
+        (PortModel::OnePort, 1) => ACKNOWLEDGEMENTS,
+        _ => 1.0,
+    };
+    direct * port * if waiting { UNBUFFERED } else { 1.0 }
+}
+
+/// How many times as long a permutation by direct messages takes where they are led over the edges of the cube, lowest dimension
+/// first: the messages over the busiest link. Other collectives send direct messages one behind the other.
+fn congestion(call: &Call) -> f64 {
+    let Some(permutation) = call.permutation.as_deref() else {
+        return 1.0;
+    };
+    let n = dimension_for(call.size) as usize;
+    let mut loads = vec![0usize; n << n];
+    for (from, &to) in permutation.iter().enumerate() {
+        let mut at = from;
+        for port in (0..n).filter(|port| (from ^ to) >> port & 1 == 1) {
+            loads[at * n + port] += 1;
+            at ^= 1 << port;
+        }
+    }
+    loads.into_iter().max().unwrap_or(0).max(1) as f64
+}

@@ -1,0 +1,72 @@
+//! The time where ranks share one memory, and cores.
+
+use super::super::{Machine, SharedMemory};
+use crate::algorithm::{Algorithm, Parameters};
+use crate::collective::{Call, Collective};
+
+/// What copies of packets, or of messages that are passed on, cost over those that all take at once where one rank has them. Measured in
+/// broadcasts of 256 KiB to 4 MiB, by the number of ranks and the core that each met: 1.0 to 1.4.
+const PASSED_ON: f64 = 1.2;
+
+/// What a signal of a barrier costs its sender and its receiver together, in start-ups. Measured for 4 to 32 ranks on two cores: 2 to 4.
+/// An exchange of all-reduce's recursive doubling, on 2 to 8 ranks: about as much.
+const SIGNAL: f64 = 3.0;
+
+/// Bytes that stay in the cores' caches: of a vector that is passed on, or of two that are combined.
+const CACHES: usize = 512 << 10;
+
+/// How many times as long it takes to combine, and to pass on, whole vectors that do not. Measured: a reduction of 1 to 4 MiB takes about
+/// twice as long when whole vectors wait for each other as when they come in packets, one of 512 KiB 1.1 to 1.25 times; a broadcast of
+/// 1 to 4 MiB on 4 ranks 1.1 to 1.4 times, one of 512 KiB .8 to 1.2 times.
+const COMBINED_FAR: f64 = 2.0;
+const PASSED_ON_FAR: f64 = 1.2;
+
+/// Hops that take the longer the more ranks wait for a core, a start-up a round, and the copies and signals, of which only as many go
+/// on at once as there are cores; longer where what is to be combined or passed on does not stay in the caches.
+pub fn time(
+    algorithm: &Algorithm,
+    call: &Call,
+    element: usize,
+    parameters: &Parameters,
+    machine: &Machine,
+    shared: SharedMemory,
+) -> f64 {
+    let formula = (algorithm.formula)(&algorithm.shape(call, parameters));
+    let (hops, signals) = (formula.hops as f64, (algorithm.signals)(call.size) as f64);
+    let cores = shared.cores.min(call.size) as f64;
+    let copies = formula.path.max(match parameters.packet {
+        // A whole message is copied on one core. (Of sizes between powers of two the formula does not know how many there are.)
+        None if call.size.is_power_of_two() => {
+            let message = (formula.path / hops.max(1.0)).max(1.0);
+            (formula.moved / message / cores).ceil() * message
+        }
+        _ => formula.moved / cores,
+    });
+    let passed_on = if hops > 1.0 || parameters.packet.is_some() { PASSED_ON } else { 1.0 };
+    // What is to be combined goes to memory and back; what is to be passed on comes from there.
+    let (vectors, far) = match call.collective {
+        Collective::Reduce => (2, COMBINED_FAR),
+        Collective::Broadcast if hops > 1.0 => (1, PASSED_ON_FAR),
+        _ => (1, 1.0),
+    };
+    let cached = parameters.packet.is_some() || call.count.saturating_mul(vectors * element) <= CACHES;
+    let memory = if cached { 1.0 } else { far };
+    let start_ups = formula.rounds as f64 + SIGNAL * signals / cores;
+    let tau = machine.tau + parameters.packet.map_or(0.0, |_| awaited(call, shared, machine));
+    let t_c = machine.t_c * element as f64;
+    hops * machine.hop * turn(call, shared) + start_ups * tau + copies * passed_on * memory * t_c
+}
+
+/// Ranks that take turns on a core.
+fn turn(call: &Call, shared: SharedMemory) -> f64 {
+    (call.size as f64 / shared.cores as f64).max(1.0)
+}
+
+/// How long a packet waits, in the mean, for its receiver's turn on a core. Measured: 1 us for two ranks a core, 2.8 us for four.
+pub fn awaited(call: &Call, shared: SharedMemory, machine: &Machine) -> f64 {
+    if call.size > shared.cores {
+        machine.hop * turn(call, shared) / 2.0
+    } else {
+        0.0
+    }
+}
