@@ -2,6 +2,7 @@
 //! --algorithms auto`, with the file of `hypercoll tune` before it; in shared memory by five times 500
 //! barriers in a row.
 
+use hypercoll::algorithm::PortModel;
 use hypercoll::collective::{Call, Collective};
 use hypercoll::select::tuning::Tuning;
 use hypercoll::select::{choose, Choice, Machine, Options};
@@ -18,7 +19,7 @@ const NETWORKS: [(&str, &str); 7] = [
     (include_str!("measured/star16.toml"), include_str!("measured/star16.tsv")),
 ];
 const ELEMENT: usize = 8;
-/// Messages longer than this are predicted to within a fifth.
+/// Messages longer than this are predicted to within a tenth.
 const LONG: usize = 64 << 10;
 
 struct Row {
@@ -68,13 +69,34 @@ fn on_links_long_messages_take_the_time_that_was_predicted() {
     for (what, row, choice) in measured() {
         if row.call.count * ELEMENT > LONG {
             let ratio = choice.predicted / row.seconds;
-            if !(0.8..1.2).contains(&ratio) {
+            if !(0.9..1.1).contains(&ratio) {
                 off.push(format!("{what}: {} predicted {ratio:.2} times", choice.algorithm.name));
             }
             long += 1;
         }
     }
     assert!(off.is_empty() && long >= 110, "{long} {off:#?}");
+}
+
+/// Milliseconds of blocks of 64 B on the cube of 16 hosts, a message a round and symmetrised, a message a port: all-gather .98 and 2.05,
+/// all-to-all 1.18 and 2.79, reduce-scatter 1.23 and 2.13, all-reduce 1.21 (recursive doubling) and 1.58.
+#[test]
+fn on_cubes_short_messages_go_one_at_a_time() {
+    for (file, _) in &NETWORKS[2..5] {
+        let tuning = Tuning::parse(file).expect("a tuning file");
+        let machine = tuning.machine(None);
+        for collective in [
+            Collective::AllGather,
+            Collective::AllToAll,
+            Collective::ReduceScatter,
+            Collective::AllReduce,
+            Collective::Scatter,
+        ] {
+            let call = Call::new(collective, tuning.machine.ranks, 8);
+            let choice = choose(&call, ELEMENT, &Options::default(), &machine).expect("a choice");
+            assert_eq!(choice.parameters.ports, PortModel::OnePort, "{}: {collective}", machine.name);
+        }
+    }
 }
 
 /// Ranks on two cores, and microseconds of a barrier of each kind: direct, central, dissemination.
