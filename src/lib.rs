@@ -85,9 +85,9 @@
 //! Any number of ranks from 1 on, any root, any count (also 0), all `bytemuck::Pod` elements; operations that do not commute
 //! are combined in rank order. For a given algorithm, number of ranks, packet size and hosting, floating-point
 //! reductions combine in a fixed order: at every step what comes from a lower rank is the left operand, and the steps
-//! are those of the broadcast, backwards, or exchanges. Errors of the arguments are found before anything is sent and leave the buffers as they
-//! were. Ranks that pass different counts get an error where a message of the wrong length arrives; they, and those that
-//! wait for them, do not hang, as long as the ranks agree on the number of messages. (Between hosts a message of more than 2 KiB
+//! are those of the broadcast, backwards, or exchanges. Errors of the arguments are found before anything is sent and leave
+//! the buffers as they were. Ranks that pass different counts get an error where a message of the wrong length arrives; they,
+//! and those that wait for them, do not hang, as long as the ranks agree on the number of messages. (Between hosts a message of more than 2 KiB
 //! that meets a receive of another length is reported after a tenth of a second; it is written nowhere.)
 //! Whatever else keeps a rank waiting is reported after ten seconds, by name of the ranks it waits for (`log`, warn level), and ends the job after
 //! `HYPERCOLL_TIMEOUT` seconds, if set.

@@ -23,11 +23,11 @@ use std::ffi::{c_char, c_int};
 
 /// The class of an error code, for comparison with the constants of MPI: some libraries have many codes of one class.
 fn class(code: c_int) -> u32 {
-    let mut class = code;
     // Success is a class of its own, and asked for after every call.
     if code == ffi::MPI_SUCCESS as c_int {
         return ffi::MPI_SUCCESS;
     }
+    let mut class = code;
     // SAFETY: a valid out parameter; what is no code of MPI's stays as it is.
     unsafe { ffi::PMPI_Error_class(code, &mut class) };
     class as u32

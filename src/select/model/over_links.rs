@@ -49,21 +49,20 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let shape = algorithm.shape(call, parameters);
     let formula = (algorithm.formula)(&shape);
     let hops = formula.hops as f64;
-    let signals = (algorithm.signals)(call.size) as f64 / call.size as f64;
     let bytes = element.max(1) as f64;
     let Traffic { messages, load, elements, message, sent } =
-        traffic(algorithm, &formula, &shape, parameters, signals, machine);
+        traffic(algorithm, call, &formula, &shape, parameters, machine);
     // What a link lets pass at once does not wait on its way, until acknowledgements have used that up.
     let burst = (machine.burst as f64 / bytes - (ACKNOWLEDGEMENTS - 1.0) * load).max(0.0);
     let waits = (elements - load - hops * sent.min(burst)).max(0.0);
     // And it has recovered as much between calls as passes while all ranks wait for each other once.
     let recovered = f64::from(shape.n) * (machine.tau + machine.hop) / (machine.t_c * bytes);
-    let load = (load - burst.min(recovered)).max(0.0);
+    let at_rate = (load - burst.min(recovered)).max(0.0);
     // Packets of two opposite paths wait for each other at every node.
     let opposite = if (machine.ports, algorithm.paths) == (PortModel::OnePort, 2) { (hops - 1.0) * sent } else { 0.0 };
     let drifts = drifts(algorithm, &formula, &shape, message * bytes, machine);
     let slower = slower(algorithm, call, sent * bytes, drifts, parameters, machine);
-    let transfers = (load + waits + opposite) * slower * machine.t_c * element as f64;
+    let transfers = (at_rate + waits + opposite) * slower * machine.t_c * element as f64;
     let start_ups = messages * machine.tau;
     let overlap = overlap(machine.ports);
     hops * machine.hop + (start_ups.powf(overlap) + transfers.powf(overlap)).powf(1.0 / overlap)
@@ -73,13 +72,14 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
 /// as many links as there are hops.
 fn traffic(
     algorithm: &Algorithm,
+    call: &Call,
     formula: &Formula,
     shape: &Shape,
     parameters: &Parameters,
-    signals: f64,
     machine: &Machine,
 ) -> Traffic {
     let Parameters { ports, packet, .. } = *parameters;
+    let signals = (algorithm.signals)(call.size) as f64 / call.size as f64;
     let rounds = (formula.rounds as f64).max(signals);
     let message = longest_message(algorithm, formula, shape, rounds);
     let sent = packet.map_or(message, |packet| message.min(packet as f64));

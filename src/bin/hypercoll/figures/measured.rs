@@ -79,25 +79,26 @@ fn read_tuning(path: &Path) -> Result<Tuning, String> {
 
 fn known(results: &[Results], tuning: &Tuning) -> Result<Known, String> {
     let (tau, t_c) = (tuning.parameters.tau, tuning.parameters.t_c);
-    // A host starts the messages of a round over all its ports one after the other.
-    let machine = |n: u32| Machine::new(f64::from(n) * tau, t_c * ELEMENT as f64, PortModel::AllPorts);
     let (mut points, mut rates) = (Vec::new(), Vec::new());
     for one in results {
         let Some(Fabric::Cube { dimension, rate_bps }) = one.environment.fabric else {
             return Err("measured: there are results of another network than a cube of links (scripts/fabric)".into());
         };
         rates.push(rate_bps);
+        let n = dimension as u32;
+        // A host starts the messages of a round over all its ports one after the other.
+        let machine = Machine::new(f64::from(n) * tau, t_c * ELEMENT as f64, PortModel::AllPorts);
         for row in &one.results {
-            if let Some(run) = run(row, dimension as u32)? {
+            if let Some(run) = run(row, n)? {
                 points.push(Point {
-                    n: dimension as u32,
+                    n,
                     collective: run.call.collective,
                     algorithm: run.algorithm.name,
                     bytes: row.size_bytes,
                     packet: run.parameters.packet.unwrap_or_default() * ELEMENT,
                     measured: row.median_s,
-                    simulated: run.simulated(&machine(dimension as u32))?,
-                    formula: run.by_formula(&machine(dimension as u32)),
+                    simulated: run.simulated(&machine)?,
+                    formula: run.by_formula(&machine),
                 });
             }
         }
