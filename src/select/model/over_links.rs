@@ -44,7 +44,7 @@ struct Traffic {
 
 /// The paper's formula, a start-up for every message that a rank starts and t_c for every element that follow one another, except that
 /// start-ups and transfers, of different messages, go on at the same time ([`overlap`]); and a hop for every message that waits for
-/// another one.
+/// another one, at the same time too where a link lets pass at once what all ranks send alike.
 pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
     let shape = algorithm.shape(call, parameters);
     let formula = (algorithm.formula)(&shape);
@@ -63,9 +63,15 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let drifts = drifts(algorithm, &formula, &shape, message * bytes, machine);
     let slower = slower(algorithm, call, sent * bytes, drifts, parameters, machine);
     let transfers = (at_rate + waits + opposite) * slower * machine.t_c * element as f64;
-    let start_ups = messages * machine.tau;
+    // Where all ranks send in every round, a port recovers while messages are on their way; a host with several at work is busy with them.
+    let at_once = if all_send(&formula, &shape) && machine.ports != PortModel::AllPorts {
+        (burst / load.max(1.0)).min(1.0)
+    } else {
+        0.0
+    };
+    let meanwhile = messages * machine.tau + at_once * hops * machine.hop;
     let overlap = overlap(machine.ports);
-    hops * machine.hop + (start_ups.powf(overlap) + transfers.powf(overlap)).powf(1.0 / overlap)
+    (1.0 - at_once) * hops * machine.hop + (meanwhile.powf(overlap) + transfers.powf(overlap)).powf(1.0 / overlap)
 }
 
 /// What the formula says, and where messages are cut into packets, the load of the busiest link: the last packet arrives behind it over
@@ -86,7 +92,7 @@ fn traffic(
     // A round over all ports is a message on each of them; where a node has but one, they share it.
     let at_once = if ports == PortModel::AllPorts { f64::from(shape.n.max(1)) } else { 1.0 };
     let sharing = if machine.ports == PortModel::AllPorts { 1.0 } else { at_once };
-    let load = load(algorithm, formula, ports, machine);
+    let load = load(algorithm, formula, shape, ports, machine);
     if !(algorithm.cuts(ports) && sent < message) {
         let (messages, elements) = (at_once * rounds, sharing * formula.elements);
         return Traffic { messages, load: sharing * load, elements, message, sent };
@@ -115,7 +121,7 @@ fn longest_message(algorithm: &Algorithm, formula: &Formula, shape: &Shape, roun
 }
 
 /// Elements that one link has to carry, or one port, where a node has but one.
-fn load(algorithm: &Algorithm, formula: &Formula, ports: PortModel, machine: &Machine) -> f64 {
+fn load(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: PortModel, machine: &Machine) -> f64 {
     let linked = algorithm.cube_edges || machine.pairs_linked;
     match (ports, machine.ports) {
         // Constant storage: what has come must be used up before more may come.
@@ -124,6 +130,8 @@ fn load(algorithm: &Algorithm, formula: &Formula, ports: PortModel, machine: &Ma
         (_, PortModel::AllPorts) if linked => formula.load,
         // What the root sends along a path, one way or both, comes by at every hop.
         _ if algorithm.paths == 1 => formula.moved / formula.hops.max(1) as f64,
+        // Up a tree and down again: a port does not send while it receives.
+        _ if algorithm.collective == Collective::AllReduce && !all_send(formula, shape) => formula.elements / 2.0,
         _ => formula.elements,
     }
 }
@@ -150,13 +158,21 @@ fn slower(
     direct * port * if waiting { UNBUFFERED } else { 1.0 }
 }
 
+/// Whether all ranks send all the time.
+fn all_send(formula: &Formula, shape: &Shape) -> bool {
+    formula.moved >= shape.nodes() as f64 * formula.elements
+}
+
 /// Whether all ranks send, each to one after the other, messages so long that ranks that are ahead send to where others still send.
 /// Measured for blocks of 64 KiB on 8 and 16 hosts: 1.05 to 1.4 in packets of 4 KiB, 1.02 in packets just below the eager limit, and as
 /// much along the edges of the cube, where a rank meets few others; for blocks of 16 KiB nothing.
 fn drifts(algorithm: &Algorithm, formula: &Formula, shape: &Shape, message: f64, machine: &Machine) -> bool {
-    let all = formula.moved >= shape.nodes() as f64 * formula.elements;
     let long = machine.packet_limit.is_some_and(|limit| message >= limit as f64);
-    machine.ports != PortModel::AllPorts && !algorithm.cube_edges && formula.rounds > 1 && all && long
+    machine.ports != PortModel::AllPorts
+        && !algorithm.cube_edges
+        && formula.rounds > 1
+        && all_send(formula, shape)
+        && long
 }
 
 /// How many times as long a permutation by direct messages takes where they are led over the edges of the cube, lowest dimension
