@@ -72,7 +72,7 @@
 //! | `HYPERCOLL_PORTS` | port model, `one-way`, `one-port` or `all-ports`, in the same form |
 //! | `HYPERCOLL_SYMMETRIZED` | all dimensions at once or one at a time, `true` or `false`, in the same form |
 //! | `HYPERCOLL_TUNING` | the tuning file, as `hypercoll tune` writes it; empty: none. If it is not set, `hypercoll/<host>-<shared\|network>.toml` in `XDG_CONFIG_HOME` or `~/.config`, if there is one; [`select::tuning`] |
-//! | `HYPERCOLL_TIMEOUT` | whole seconds without progress after which a collective ends the job, naming the ranks that are missing |
+//! | `HYPERCOLL_TIMEOUT` | whole seconds without progress after which a collective ends the job, naming the ranks that are missing. A message through MPI (each GiB of a longer one), and a long one that its receiver copies out of the sender's memory, counts as progress only when it is complete: the limit must exceed the time of the longest one |
 //! | `HYPERCOLL_SHARED_MEMORY` | `single-copy` (the default): messages between ranks of one host go through memory that they share, and long ones are copied out of the sender's; `two-copies`: ranks do not read each other's memory; `off`: messages go through MPI. The least willing rank counts |
 //! | `HYPERCOLL_SYNCHRONOUS_SENDS` | `1`: every send waits for its receive, for tests |
 //!
@@ -82,9 +82,9 @@
 //! used; [`Hypercube::explain_last`] says so.
 //!
 //! # What is guaranteed
-//! Any number of ranks from 1 on, any root, any count (also 0), all `bytemuck::Pod` elements; operations that do not commute
-//! are combined in rank order. For a given algorithm, number of ranks, packet size and hosting, floating-point
-//! reductions combine in a fixed order: at every step what comes from a lower rank is the left operand, and the steps
+//! Any number of ranks from 1 on (products of matrices: 2^n), any root, any count (also 0), all `bytemuck::Pod` elements;
+//! operations that do not commute are combined in rank order. For a given algorithm, number of ranks, packet size and
+//! hosting, floating-point reductions combine in a fixed order: at every step what comes from a lower rank is the left operand, and the steps
 //! are those of the broadcast, backwards, or exchanges. Errors of the arguments are found before anything is sent and leave
 //! the buffers as they were. Ranks that pass different counts get an error where a message of the wrong length arrives; they,
 //! and those that wait for them, do not hang, as long as the ranks agree on the number of messages. (Between hosts a message of more than 2 KiB

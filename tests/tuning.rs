@@ -138,7 +138,11 @@ fn explain_takes_parameters_from_a_file() {
             assert!(value["choice"]["why"].as_str().is_some_and(|why| why.contains(word)), "{word}: {value}");
         }
     }
-    for (text, word) in [(text.replace("ports = 3", "prots = 3"), "prots"), (String::new(), "machine")] {
+    for (text, word) in [
+        (text.replace("ports = 3", "prots = 3"), "prots"),
+        (text.replace("tau = 1e-3", "tau = 0.0"), "parameters.tau: 0; more than 0 is needed"),
+        (String::new(), "machine"),
+    ] {
         std::fs::write(&file, text).expect("a file");
         for option in ["--machine", "--tuning"] {
             let output = command(&[], &format!("explain broadcast --count 1 {option} {file}"), &[]);

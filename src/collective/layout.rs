@@ -14,7 +14,7 @@ pub struct Layout {
 
 impl Layout {
     /// Number of blocks.
-    pub(super) fn blocks(&self) -> usize {
+    pub(crate) fn blocks(&self) -> usize {
         self.places.len()
     }
 
@@ -53,20 +53,42 @@ impl Layout {
     pub fn of_pairs(size: usize, length: impl Fn(usize, usize) -> usize) -> Layout {
         let pairs = (0..size).flat_map(|from| (0..size).map(move |to| (from, to)));
         let starts = prefix_sums(pairs.clone().map(|(from, to)| length(from, to)));
-        let mut filled = vec![0; size];
+        let mut filled = vec![0usize; size];
         let places = pairs.map(|(from, to)| {
-            filled[to] += length(from, to);
-            filled[to] - length(from, to)
+            let place = filled[to];
+            filled[to] = place.saturating_add(length(from, to));
+            place
         });
         Layout { starts, places: places.collect() }
     }
 }
 
+/// More positions than can be counted end at the last one: then [`super::Call::check`] refuses the longest block.
 fn prefix_sums(lengths: impl IntoIterator<Item = usize>) -> Arc<[usize]> {
-    let mut end = 0;
+    let mut end = 0usize;
     let ends = lengths.into_iter().map(|length| {
-        end += length;
+        end = end.saturating_add(length);
         end
     });
     std::iter::once(0).chain(ends).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collective::{Call, Collective};
+    use crate::error::Error;
+
+    #[test]
+    fn more_positions_than_can_be_counted_are_refused() {
+        const HALF: usize = usize::MAX / 2;
+        for lengths in [[3, usize::MAX], [usize::MAX, 3], [usize::MAX, usize::MAX], [HALF + 1, HALF + 1]] {
+            let call = Call::new(Collective::AllGather, 2, 0).with_layout(Layout::of_vectors(lengths));
+            assert!(matches!(call.check(), Err(Error::Call { argument: "count", .. })), "{lengths:?}");
+        }
+        for length in [HALF, usize::MAX / 4 + 1, usize::MAX] {
+            let call = Call::new(Collective::AllToAll, 2, 0).with_layout(Layout::of_pairs(2, |_, _| length));
+            assert!(matches!(call.check(), Err(Error::Call { argument: "count", .. })), "{length}");
+        }
+    }
 }

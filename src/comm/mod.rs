@@ -1,8 +1,12 @@
 //! The communicator: what users call.
 
+mod plans;
 mod process;
 mod request;
+#[cfg(test)]
+mod tests;
 
+pub(crate) use plans::Plan;
 pub use process::Process;
 pub use request::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute};
 pub use request::{Reduce, ReduceScatter, Scatter, Send};
@@ -14,21 +18,16 @@ use crate::error::{Error, Result};
 use crate::executor::{Buffers, Compute, Execution, Transport, Workspace};
 use crate::explain::Explanation;
 use crate::operation::Reduction;
-use crate::schedule::{Avoided, Schedule};
+use crate::schedule::Avoided;
 #[cfg(feature = "mpi")]
 use crate::select::{tuning, Settings, Sources};
-use crate::select::{Choice, Machine, Options, Overrides};
+use crate::select::{Machine, Options, Overrides};
+use plans::Plans;
 use request::Prepared;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Plans kept at hand without hashing.
-const MOST_RECENT: usize = 4;
-/// Plans kept; when as many have been made, the cache starts afresh.
-const MOST_PLANS: usize = 4096;
 
 /// A communicator whose collectives run on the hypercube.
 ///
@@ -46,10 +45,12 @@ pub struct Hypercube {
     rank: usize,
     size: usize,
     transport: RefCell<Box<dyn Transport>>,
+    /// [`Transport::ways`], which a function of the user's may ask for while the transport is at work.
+    ways: String,
+    /// What [`Hypercube::synchronous_sends`] was last called with, if the transport has not been told.
+    synchronous: Cell<Option<bool>>,
     work: RefCell<Workspace>,
-    plans: RefCell<HashMap<PlanKey, Rc<Plan>>>,
-    /// The plans looked up last, looked at first: comparing a few keys is faster than hashing one.
-    recent: RefCell<Vec<(PlanKey, Rc<Plan>)>>,
+    plans: RefCell<Plans>,
     machine: Machine,
     /// What the environment asks of calls, or what is wrong with it.
     overrides: Result<Overrides>,
@@ -58,30 +59,6 @@ pub struct Hypercube {
     avoid: RefCell<Option<Avoided>>,
     /// The last permutation, which is often the next one.
     permutation: RefCell<Option<Arc<[usize]>>>,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct PlanKey {
-    call: Call,
-    element: usize,
-    options: Options,
-}
-
-/// A schedule, ready to run, and how it came about.
-pub(crate) struct Plan {
-    pub call: Call,
-    pub element: usize,
-    pub choice: Choice,
-    pub schedule: Schedule,
-    /// [`Call::send_len`] and [`Call::receive_len`] of this rank.
-    pub lengths: (usize, usize),
-}
-
-impl PlanKey {
-    /// Without the key of what is looked for, which would be copies.
-    fn is_of(&self, call: &Call, element: usize, options: &Options) -> bool {
-        self.element == element && self.call == *call && self.options == *options
-    }
 }
 
 impl Hypercube {
@@ -114,10 +91,11 @@ impl Hypercube {
         Hypercube {
             rank: transport.rank(),
             size: transport.size(),
+            ways: transport.ways(),
             transport: RefCell::new(transport),
+            synchronous: Cell::default(),
             work: RefCell::default(),
             plans: RefCell::default(),
-            recent: RefCell::default(),
             machine,
             overrides,
             last: RefCell::default(),
@@ -149,7 +127,7 @@ impl Hypercube {
 
     /// How messages of this rank travel, in words: through memory that ranks of one host share, through MPI, or both.
     pub fn transport(&self) -> String {
-        self.transport.borrow().ways()
+        self.ways.clone()
     }
 
     /// A rank as the root of collectives, as in rsmpi. That it is a rank is checked by the call.
@@ -157,10 +135,10 @@ impl Hypercube {
         Process { cube: self, rank: rank.try_into().unwrap_or(usize::MAX) }
     }
 
-    /// Test mode, on all ranks: every send waits until its receive has started (over MPI; threads ignore it). It shows
-    /// that nothing leans on MPI's buffers.
+    /// Test mode, on all ranks, from the next collective on: every send waits until its receive has started (over MPI; threads
+    /// ignore it). It shows that nothing leans on MPI's buffers.
     pub fn synchronous_sends(&self, on: bool) {
-        self.transport.borrow_mut().synchronous_sends(on);
+        self.synchronous.set(Some(on));
     }
 
     /// From now on no collective sends anything over these links, for instance because they are faulty: pairs of ranks that are
@@ -383,31 +361,14 @@ impl Hypercube {
 
     /// The plan of a call: checked and built once, then found again.
     fn plan(&self, call: &Call, element: usize, options: &Options) -> Result<Rc<Plan>> {
-        let mut recent = self.recent.borrow_mut();
-        if let Some((_, plan)) = recent.iter().find(|(key, _)| key.is_of(call, element, options)) {
-            return Ok(Rc::clone(plan));
-        }
-        let key = PlanKey { call: call.clone(), element, options: options.clone() };
-        let mut plans = self.plans.borrow_mut();
-        let plan = match plans.get(&key) {
-            Some(plan) => Rc::clone(plan),
-            None => {
-                key.call.check()?;
-                let overrides = self.overrides.as_ref().map_err(Clone::clone)?;
-                let choice = overrides.choose(&key.call, element, &key.options, &self.machine)?;
-                let schedule = choice.algorithm.schedule(&key.call, &choice.parameters, self.rank);
-                if plans.len() >= MOST_PLANS {
-                    plans.clear();
-                }
-                let lengths = (call.send_len(self.rank), call.receive_len(self.rank));
-                let plan = Rc::new(Plan { call: call.clone(), element, choice, schedule, lengths });
-                plans.insert(key.clone(), Rc::clone(&plan));
-                plan
-            }
-        };
-        recent.truncate(MOST_RECENT - 1);
-        recent.insert(0, (key, Rc::clone(&plan)));
-        Ok(plan)
+        self.plans.borrow_mut().find(call, element, options, || {
+            call.check()?;
+            let overrides = self.overrides.as_ref().map_err(Clone::clone)?;
+            let choice = overrides.choose(call, element, options, &self.machine)?;
+            let schedule = choice.algorithm.schedule(call, &choice.parameters, self.rank);
+            let lengths = (call.send_len(self.rank), call.receive_len(self.rank));
+            Ok(Plan { call: call.clone(), element, choice, schedule, lengths })
+        })
     }
 
     fn execute(&self, plan: &Rc<Plan>, send: &[u8], receive: &mut [u8], compute: Option<Compute>) -> Result<()> {
@@ -416,6 +377,9 @@ impl Hypercube {
         let mut scratch = work.take_scratch(plan.schedule.scratch * plan.element);
         let buffers = Buffers { send, receive, scratch: bytemuck::cast_slice_mut(&mut scratch), element: plan.element };
         let mut transport = self.transport.borrow_mut();
+        if let Some(on) = self.synchronous.take() {
+            transport.synchronous_sends(on);
+        }
         // Also if a combining function panics.
         self.broken.set(true);
         let outcome = Execution::new(&plan.schedule, buffers, compute, transport.as_mut(), &mut work).run();

@@ -6,8 +6,6 @@
 //! lives in virtual time.
 
 #[cfg(feature = "mpi")]
-mod affinity;
-#[cfg(feature = "mpi")]
 pub mod mpi;
 pub mod simulator;
 pub mod threads;
@@ -147,7 +145,7 @@ pub(crate) trait Transport {
     fn receive(&mut self, operation: u32, peer: usize, ranges: &[BufferRange], buffers: &mut Buffers) -> Result<()>;
 
     /// Waits until something has completed, if it is to wait, and reports what has. If it fails and reports nothing, nothing is
-    /// under way any more.
+    /// under way any more; if it fails and reports something, whatever else is under way goes on.
     fn progress(&mut self, wait: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()>;
 
     /// How messages of this rank travel, in words.
@@ -217,6 +215,8 @@ pub(crate) struct Execution<'e> {
     work: &'e mut Workspace,
     /// The first operation that is not complete.
     head: usize,
+    /// The first operation that is too far ahead of it.
+    opened: usize,
     outstanding: usize,
     /// Operations that have not started.
     waiting: usize,
@@ -249,6 +249,7 @@ impl<'e> Execution<'e> {
             transport,
             work,
             head: 0,
+            opened: 0,
             outstanding: 0,
             waiting: operations.len(),
             failure: None,
@@ -259,8 +260,9 @@ impl<'e> Execution<'e> {
     /// Starts, and runs to the end.
     ///
     /// # Errors
-    /// What the transport reports, at once; and messages of the wrong length: the rank then still sends and receives all that
-    /// its schedule says, but sends empty messages, so that the others learn of it and nobody waits for ever.
+    /// What the transport reports, at once if nothing is under way any more; and messages that failed or are of the wrong length:
+    /// the rank then still sends and receives all that its schedule says, but sends empty messages, so that the others learn of it
+    /// and nobody waits for ever.
     ///
     /// # Panics
     /// If a function of the user's has panicked, after the rest was run in that way.
@@ -275,10 +277,10 @@ impl<'e> Execution<'e> {
 
     /// Starts all operations and waits until they are complete.
     fn drive(&mut self) -> Result<()> {
-        let limit = self.schedule.window.min(self.work.states.len());
+        self.open();
         // Receives first: a message that finds its receive posted needs no copy into MPI's buffers.
         for receives in [true, false] {
-            for index in 0..limit {
+            for index in 0..self.opened {
                 if receives == matches!(self.schedule.operations()[index].kind, Kind::Receive { .. }) {
                     self.try_start(index as u32)?;
                     self.settle()?;
@@ -303,7 +305,13 @@ impl<'e> Execution<'e> {
         let outcome = self.transport.progress(wait, &mut self.buffers, &mut done);
         // Before anything can fail: whoever drops this waits for what is left.
         self.outstanding -= done.len();
-        outcome?;
+        if let Err(error) = outcome {
+            if done.is_empty() {
+                self.outstanding = 0;
+                return Err(error);
+            }
+            self.failure.get_or_insert(error);
+        }
         for completion in done.drain(..) {
             self.inspect(&completion);
             self.complete(completion.operation);
@@ -366,7 +374,7 @@ impl<'e> Execution<'e> {
         let before = self.schedule.channel_predecessor(operation);
         if self.work.states[at] != State::Waiting
             || self.work.needs[at] > 0
-            || at >= self.head + self.schedule.window
+            || at >= self.opened
             || before.is_some_and(|before| self.work.states[before as usize] == State::Waiting)
         {
             return Ok(());
@@ -402,6 +410,13 @@ impl<'e> Execution<'e> {
         Ok(())
     }
 
+    /// Finds out how far operations may start.
+    fn open(&mut self) {
+        while self.opened < self.work.states.len() && self.schedule.opens(self.opened) <= self.head {
+            self.opened += 1;
+        }
+    }
+
     /// Notes that an operation is complete; what waits for it becomes a candidate.
     fn complete(&mut self, index: u32) {
         self.work.states[index as usize] = State::Done;
@@ -413,12 +428,11 @@ impl<'e> Execution<'e> {
         }
         let len = self.work.states.len();
         while self.head < len && self.work.states[self.head] == State::Done {
-            let admitted = self.head + self.schedule.window;
-            if admitted < len {
-                self.work.candidates.push(admitted as u32);
-            }
             self.head += 1;
         }
+        let opened = self.opened;
+        self.open();
+        self.work.candidates.extend(opened as u32..self.opened as u32);
     }
 }
 
@@ -437,3 +451,6 @@ impl Drop for Execution<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

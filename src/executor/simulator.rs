@@ -62,8 +62,14 @@ pub struct Timeline {
 /// Runs the schedules of all ranks in virtual time.
 ///
 /// # Errors
-/// The violations, if a schedule does more in a round than the ports of the machine allow or never comes to its end.
+/// The violations, if the schedules are not one for each rank, in order, if one does more in a round than the ports of the machine
+/// allow, or if one never comes to its end.
 pub fn simulate(schedules: &[Schedule], machine: &Machine) -> Result<Timeline, Vec<Violation>> {
+    let size = schedules.first().map_or(0, |schedule| schedule.size);
+    if !schedules.iter().map(|schedule| schedule.rank).eq(0..size) {
+        let found = schedules.iter().map(|schedule| schedule.rank).collect();
+        return Err(vec![Violation::Ranks { found, size }]);
+    }
     let illegal = legal(schedules, machine.ports);
     if !illegal.is_empty() {
         return Err(illegal);
@@ -175,15 +181,14 @@ impl<'s> Simulation<'s> {
     /// An operation of a rank whose time can be told, with its peer if it is a message.
     fn next(&self, at: usize) -> Option<(usize, Option<usize>)> {
         let rank = &self.ranks[at];
-        let end = rank.times.len().min(rank.head + rank.schedule.window);
-        (rank.head..end).filter(|&index| rank.times[index].is_none()).find_map(|index| {
+        rank.opened().filter(|&index| rank.times[index].is_none()).find_map(|index| {
             rank.ready(index)?;
             match rank.schedule.operations()[index].kind {
                 Kind::Copy | Kind::Combine { .. } | Kind::Multiply { .. } => Some((index, None)),
                 Kind::Send { peer } | Kind::Receive { peer } => {
                     let other = self.ranks.get(peer)?;
                     let partner = rank.partner[index];
-                    let known = partner < other.times.len().min(other.head + other.schedule.window);
+                    let known = partner < other.times.len() && other.schedule.opens(partner) <= other.head;
                     (known && other.ready(partner).is_some()).then_some((index, Some(peer)))
                 }
             }
@@ -206,11 +211,15 @@ impl<'s> Simulation<'s> {
 }
 
 impl Rank<'_> {
+    /// The operations from the first incomplete one that are not too far ahead of it.
+    fn opened(&self) -> impl Iterator<Item = usize> + '_ {
+        (self.head..self.times.len()).take_while(|&index| self.schedule.opens(index) <= self.head)
+    }
+
     /// The earliest start of an operation, if all that it waits for has its time.
     fn ready(&self, index: usize) -> Option<f64> {
         let operation = &self.schedule.operations()[index];
-        let mut time: f64 =
-            if index >= self.schedule.window { self.done[index + 1 - self.schedule.window] } else { 0.0 };
+        let mut time = self.done[self.schedule.opens(index)];
         for &need in self.schedule.dependencies(operation) {
             time = time.max(self.times[need as usize]?.1);
         }
@@ -332,5 +341,18 @@ mod tests {
         );
         let machine = Machine::new(1.0, 1.0, PortModel::OnePort);
         assert!(matches!(simulate(&schedules, &machine).unwrap_err()[0], Violation::Ports { .. }));
+    }
+
+    #[test]
+    fn schedules_of_some_ranks_only_are_refused() {
+        let call = Call::new(Collective::Broadcast, 4, 10);
+        let all = schedules(&ALGORITHMS[0], &call, &Parameters::new(PortModel::OnePort));
+        let machine = Machine::new(1.0, 1.0, PortModel::OnePort);
+        let reversed: Vec<Schedule> = all.iter().rev().cloned().collect();
+        let some = [(&all[1..], vec![1, 2, 3]), (&all[..3], vec![0, 1, 2]), (&reversed[..], vec![3, 2, 1, 0])];
+        for (schedules, found) in some {
+            assert_eq!(simulate(schedules, &machine), Err(vec![Violation::Ranks { found, size: 4 }]));
+        }
+        assert!(simulate(&all, &machine).is_ok() && simulate(&[], &machine).is_ok());
     }
 }

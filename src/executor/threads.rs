@@ -19,7 +19,8 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Runs `code` on `ranks` threads, each with the [`Hypercube`] of its rank, and returns their results by rank.
 ///
 /// # Panics
-/// If `ranks` is 0 or more than 65,536, or if the code panics on some rank (the first panic is passed on).
+/// If `ranks` is 0 or more than 65,536, if the system has no threads for so many, or if the code panics on some rank (the first panic
+/// is passed on).
 ///
 /// Of the [environment](crate#environment), what asks for algorithms and their parameters is read; if it asks for what does not
 /// exist, every call returns [`Error::Environment`]. No tuning file is read.
@@ -46,12 +47,16 @@ pub fn run<R: Send>(ranks: usize, code: impl Fn(&Hypercube) -> R + Sync) -> Vec<
     });
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let overrides = Overrides::parse(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()));
+    // Before any thread: should there be no more threads, the ranks without one say farewell too, and nobody waits for them.
+    let farewells: Vec<_> = (0..ranks).map(|rank| Farewell { rank, shared: Arc::clone(&shared) }).collect();
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..ranks)
-            .map(|rank| {
-                let (shared, code, overrides) = (Arc::clone(&shared), &code, overrides.clone());
+        let threads: Vec<_> = farewells
+            .into_iter()
+            .map(|farewell| {
+                let (rank, shared) = (farewell.rank, Arc::clone(&farewell.shared));
+                let (code, overrides) = (&code, overrides.clone());
                 scope.spawn(move || {
-                    let _farewell = Farewell { rank, shared: Arc::clone(&shared) };
+                    let _farewell = farewell;
                     let machine = Machine::shared_memory(cores);
                     let transport = Box::new(Threads { rank, shared, receives: HashMap::new(), done: Vec::new() });
                     code(&Hypercube::over(transport, machine, overrides))

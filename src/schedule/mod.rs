@@ -11,9 +11,9 @@
 //! # How a schedule is executed
 //! Every executor, the simulator and the checker follow one rule. Operations are numbered in program order. Operation i
 //! may start when its dependencies are complete, when the operation before it on its channel has started, and when
-//! fewer than [`Schedule::window`] operations separate it from the first incomplete one. A channel is a peer and a
-//! direction: messages between two ranks match in order. Nothing else orders operations: there are no barriers between
-//! rounds.
+//! fewer than [`Schedule::window`] operations separate it from the first incomplete one, or, where that is of an earlier round, fewer than
+//! [`Schedule::ahead`]. A channel is a peer and a direction: messages between two ranks match in order. Nothing else orders
+//! operations: there are no barriers between rounds.
 
 mod builder;
 mod check;
@@ -25,7 +25,7 @@ mod problem;
 mod route;
 
 pub use builder::Builder;
-pub(crate) use builder::LEAST_WINDOW;
+pub(crate) use builder::{EXCHANGES_AHEAD, LEAST_WINDOW};
 pub use check::{check, Report, Violation};
 pub use cost::{legal, Cost, PortModel};
 pub use detour::Avoided;
@@ -129,15 +129,25 @@ pub struct Schedule {
     pub scratch: usize,
     /// How many operations beyond the first incomplete one may be under way: the bound on outstanding requests.
     pub window: usize,
+    /// How many, where the first incomplete one is of an earlier round.
+    pub ahead: usize,
     /// Whether messages are cut into packets, so that several of a round between two ranks are one message of the algorithm's.
     pub cut: bool,
     operations: Vec<Operation>,
     ranges: Vec<BufferRange>,
     dependencies: Vec<u32>,
     successors: Vec<u32>,
+    /// For each operation the first one of its round.
+    rounds: Vec<u32>,
 }
 
 impl Schedule {
+    /// How many operations, from the first, must be complete before an operation may start. It is no less for later operations.
+    pub fn opens(&self, index: usize) -> usize {
+        let within = |operations: usize| (index + 1).saturating_sub(operations);
+        within(self.window).max(within(self.ahead).min(self.rounds[index] as usize))
+    }
+
     /// The operations in program order.
     pub fn operations(&self) -> &[Operation] {
         &self.operations

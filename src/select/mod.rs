@@ -104,8 +104,11 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
     for algorithm in registry::of(call.collective).filter(|a| named.is_none_or(|named| std::ptr::eq(named, *a))) {
         let (mut serves, mut refusal) = (false, None);
         for parameters in model::parameters(algorithm, call, element, options, machine) {
-            // A packet that holds all is none.
-            if serves && parameters.packet.is_some_and(|packet| packet >= call.space().len()) {
+            // A packet that holds all is none, unless it was asked for.
+            if serves
+                && options.packet.is_none()
+                && parameters.packet.is_some_and(|packet| packet >= call.space().len())
+            {
                 continue;
             }
             match algorithm.accepts(call, &parameters) {

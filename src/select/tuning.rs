@@ -62,7 +62,7 @@ pub struct Measured {
     pub packet: usize,
     /// Bytes that a link lets pass at once after a pause, as shapers do.
     pub burst: usize,
-    /// Bytes of the largest message that is sent without waiting for its receiver.
+    /// Bytes of the largest message that is sent without waiting for its receiver; 0 if no bound was found.
     pub eager: usize,
 }
 
@@ -96,6 +96,10 @@ impl Tuning {
         for (key, time) in [("parameters.tau", tau), ("parameters.t_c", t_c), ("parameters.hop", hop)] {
             if !time.is_finite() || time < 0.0 {
                 return Err(format!("{key}: {time} is no time"));
+            }
+            // If messages or bytes were free, any number of them would be as good.
+            if time == 0.0 && key != "parameters.hop" {
+                return Err(format!("{key}: 0; more than 0 is needed"));
             }
         }
         let cores = tuning.shared_memory.as_ref().map_or(1, |shared| shared.cores);
@@ -133,7 +137,7 @@ impl Tuning {
              pairs_linked = {pairs_linked} # every two ranks are linked as well as neighbours on the cube\n\
              packet = {packet} # fastest packet that is passed on, bytes\n\
              burst = {burst} # what a link lets pass at once after a pause, bytes\n\
-             eager = {eager} # largest message that does not wait for its receiver, bytes\n"
+             eager = {eager} # largest message that does not wait for its receiver, bytes; 0: no bound found\n"
         );
         if let Some(Shared { cores }) = &self.shared_memory {
             // Writing to a string does not fail.
@@ -287,7 +291,7 @@ mod tests {
         }
         let mut extreme = network();
         extreme.parameters =
-            Measured { tau: 0.0, hop: 0.0, t_c: 1e300, ports: 1, pairs_linked: true, packet: 1, burst: 0, eager: 0 };
+            Measured { tau: 1e-300, hop: 0.0, t_c: 1e300, ports: 1, pairs_linked: true, packet: 1, burst: 0, eager: 0 };
         assert_eq!(Tuning::parse(&extreme.text()), Ok(extreme));
     }
 
@@ -308,6 +312,8 @@ mod tests {
             (shared.replace("hop = 1.5e-5", "hop = nan"), "hop"),
             (network.replace("tau = 1", "tau = -1"), "tau"),
             (network.replace("t_c = 1.6e-7", "t_c = inf"), "t_c"),
+            (network.replace("tau = 1.23e-4", "tau = 0.0"), "parameters.tau: 0;"),
+            (network.replace("t_c = 1.6e-7", "t_c = 0.0"), "parameters.t_c: 0;"),
             (network.replace("pairs_linked = false", "pairs_linked = 0"), "pairs_linked"),
         ];
         for (text, word) in broken {

@@ -7,6 +7,7 @@ use hypercoll::algorithm::{Algorithm, Parameters};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::select::tuning::{host_name, Here, Tuning};
 use hypercoll::select::{candidates, Candidate, Candidates, Choice, Machine, Options, Settings, Sources};
+use hypercoll::topology::sbnt::Variant;
 use serde_json::{json, Value};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -228,13 +229,41 @@ impl Answer {
     }
 
     fn form(&self, parameters: &Parameters) -> String {
-        let Parameters { packet, ports, symmetrized, .. } = parameters;
+        let Parameters { packet, ports, symmetrized, order, variant } = parameters;
         let symmetrized = if *symmetrized { ", symmetrised" } else { "" };
+        let order = order.map_or(String::new(), |order| format!(", order {order}"));
+        let variant = if *variant == Variant::default() { String::new() } else { format!(", variant {variant}") };
+        let form = format!("{ports}{symmetrized}{order}{variant}");
         match packet.filter(|packet| *packet < self.call.space().len()) {
-            Some(packet) => {
-                format!("{ports}{symmetrized}, packets of {packet} elements ({})", show_bytes(packet * self.element))
-            }
-            None => format!("{ports}{symmetrized}, whole messages"),
+            Some(packet) => format!("{form}, packets of {packet} elements ({})", show_bytes(packet * self.element)),
+            None => format!("{form}, whole messages"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: ExplainArgs,
+    }
+
+    fn text(line: &str) -> String {
+        let mut out = Vec::new();
+        assert!(run(&Cli::parse_from(line.split(' ')).args, &mut out).is_ok(), "{line}");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn an_order_and_a_variant_are_told_if_they_were_asked_for() {
+        let asked = text("explain scatter --count 100 --algorithm sbnt --order postorder --variant max-left");
+        let choice = asked.lines().find(|line| line.starts_with("choice:")).expect("a choice");
+        assert!(choice.contains(", order postorder, variant max-left, "), "{asked}");
+        let open = text("explain scatter --count 100 --algorithm sbnt");
+        assert!(!open.contains(", order ") && !open.contains(", variant "), "{open}");
     }
 }

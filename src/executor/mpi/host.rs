@@ -1,8 +1,7 @@
 //! The ranks of a communicator that share one memory, as MPI sees it: those of one host.
 
-use super::accept;
+use super::{accept, affinity};
 use crate::error::Result;
-use crate::executor::affinity;
 use mpi::ffi;
 use std::ffi::{c_int, c_void};
 

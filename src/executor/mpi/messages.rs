@@ -3,7 +3,7 @@
 //! A message of one range is sent from and received into the user's buffer; one of several ranges is packed. Messages of
 //! more bytes than MPI can count are split.
 
-use super::{accept, class};
+use super::{abort, accept, class};
 use crate::error::Result;
 use crate::executor::{Buffers, Completion};
 use crate::schedule::BufferRange;
@@ -80,14 +80,15 @@ impl Messages {
     }
 
     /// Lets MPI make progress on whatever is under way on any communicator; it yields the core if it was told to. MPI libraries
-    /// make none if a probe finds something: this one is for a message of this rank to itself, and there are none.
-    pub fn make_progress(&mut self, rank: usize) -> Result<()> {
+    /// make none if a probe finds something: this one is for a message of this rank to itself, and there are none. Nothing depends
+    /// on it, so its errors are left to the calls that something depends on.
+    pub fn make_progress(&mut self, rank: usize) {
         let mut there: c_int = 0;
         // SAFETY: MPI_Status is plain data that MPI fills in; a live communicator, and valid out parameters.
         unsafe {
             let mut status: ffi::MPI_Status = std::mem::zeroed();
             let (itself, any) = (rank as c_int, ffi::RSMPI_ANY_TAG);
-            accept("MPI_Iprobe", ffi::PMPI_Iprobe(itself, any, self.comm, &mut there, &mut status))
+            ffi::PMPI_Iprobe(itself, any, self.comm, &mut there, &mut status);
         }
     }
 
@@ -122,15 +123,17 @@ impl Messages {
             let mut request = ffi::RSMPI_REQUEST_NULL;
             let at = start.add(if empty { 0 } else { offset }).cast::<c_void>();
             let (count, kind, peer, tag) = (len as c_int, ffi::RSMPI_UINT8_T, peer as c_int, tag(bytes));
-            if receives {
-                let code = ffi::PMPI_Irecv(at, count, kind, peer, tag, self.comm, &mut request);
-                accept("MPI_Irecv", code)?;
+            let (call, code) = if receives {
+                ("MPI_Irecv", ffi::PMPI_Irecv(at, count, kind, peer, tag, self.comm, &mut request))
             } else if synchronous {
-                let code = ffi::PMPI_Issend(at, count, kind, peer, tag, self.comm, &mut request);
-                accept("MPI_Issend", code)?;
+                ("MPI_Issend", ffi::PMPI_Issend(at, count, kind, peer, tag, self.comm, &mut request))
             } else {
-                let code = ffi::PMPI_Isend(at, count, kind, peer, tag, self.comm, &mut request);
-                accept("MPI_Isend", code)?;
+                ("MPI_Isend", ffi::PMPI_Isend(at, count, kind, peer, tag, self.comm, &mut request))
+            };
+            match accept(call, code) {
+                // The caller would take it that the buffer is free, and the parts before go on to use it.
+                Err(error) if part > 0 => abort(self.comm, &format!("{error}; parts of the message are under way")),
+                posted => posted?,
             }
             self.requests.push(request);
             self.owners.push(owner);
@@ -294,15 +297,15 @@ impl Messages {
         unsafe { self.post(owner, start, false, false) }
     }
 
-    /// Tests what is under way once, and reports what is complete. With `all` it is all or nothing, which is cheaper to find out. Every
-    /// test makes MPI's own progress once, and yields the core if MPI was told to.
+    /// Tests what is under way once, and reports what is complete; whether anything is, be it a part of a message. With `all` it is all
+    /// or nothing, which is cheaper to find out. Every test makes MPI's own progress once, and yields the core if MPI was told to.
     ///
     /// # Errors
     /// If messages failed, they are reported complete all the same; if MPI cannot test at all, nothing is.
-    pub fn advance(&mut self, all: bool, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
+    pub fn advance(&mut self, all: bool, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<bool> {
         let completed = self.test(all && !self.cancelled)?;
         if completed == 0 {
-            return Ok(());
+            return Ok(false);
         }
         let mut outcome = Ok(());
         for at in 0..completed {
@@ -314,11 +317,13 @@ impl Messages {
                 outcome = outcome.and(accept("MPI_Testsome", error));
             }
             if self.messages[owner].receives {
-                let stray = if self.cancelled { self.stray(at, self.messages[owner].peer)? } else { None };
-                let status = &self.statuses[at];
-                let received = stray.unwrap_or_else(|| self.received(status));
+                let stray = if self.cancelled { self.stray(at, self.messages[owner].peer) } else { Ok(None) };
+                let received = stray.map(|stray| stray.unwrap_or_else(|| self.received(&self.statuses[at])));
                 let message = &mut self.messages[owner];
-                message.received += received;
+                match received {
+                    Ok(received) => message.received += received,
+                    Err(error) => outcome = outcome.and(Err(error)),
+                }
                 if truncated {
                     // Some MPI libraries report only what fitted.
                     message.received = message.received.max(message.bytes + 1);
@@ -351,7 +356,7 @@ impl Messages {
         self.requests.truncate(kept);
         self.owners.truncate(kept);
         self.cancelled &= kept > 0;
-        outcome
+        outcome.map(|()| true)
     }
 }
 

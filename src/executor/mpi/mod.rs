@@ -3,6 +3,7 @@
 //! This is the one module over `mpi::ffi` and `libc`, and the only one with `unsafe` code. All calls use the `PMPI_` names, so that
 //! the library can live inside an interposer that exports the `MPI_` ones.
 
+mod affinity;
 mod asked;
 pub mod control_variables;
 mod envelopes;
@@ -20,6 +21,15 @@ pub(crate) use transport::{system_operation, MpiTransport};
 use crate::error::{Error, Result};
 use mpi::ffi;
 use std::ffi::{c_char, c_int};
+
+/// Ends the job. With requests under way that use the buffers of a call, any other way out is unsound.
+fn abort(comm: ffi::MPI_Comm, why: &str) -> ! {
+    eprintln!("hypercoll: {why}");
+    // SAFETY: aborting is always allowed.
+    unsafe { ffi::PMPI_Abort(comm, 1) };
+    // MPI need not end the process before it returns.
+    std::process::abort()
+}
 
 /// The class of an error code, for comparison with the constants of MPI: some libraries have many codes of one class.
 fn class(code: c_int) -> u32 {

@@ -98,6 +98,11 @@ impl Inlet {
         self.pipe.capacity / 4
     }
 
+    /// Where the next byte goes: another place whenever bytes have been put in.
+    pub fn position(&self) -> u64 {
+        self.written
+    }
+
     /// Bytes put in and not yet published.
     pub fn unpublished(&self) -> usize {
         (self.written - self.published) as usize
@@ -169,6 +174,11 @@ impl Outlet {
         self.pipe.capacity / 4
     }
 
+    /// Where the next byte comes from: another place whenever bytes have been taken out.
+    pub fn position(&self) -> u64 {
+        self.read
+    }
+
     /// Bytes taken out whose room the other end does not have yet.
     pub fn unreleased(&self) -> usize {
         (self.read - self.released) as usize
@@ -208,11 +218,13 @@ mod tests {
         assert_eq!((inlet.room(1), outlet.available(1)), (128, 0));
         inlet.put(&[7; 100]);
         assert_eq!((inlet.room(128), outlet.available(1), inlet.unpublished()), (28, 0, 100));
+        assert_eq!((inlet.position(), outlet.position()), (100, 0));
         inlet.publish();
         assert_eq!(outlet.available(1), 100);
         let mut taken = [0; 60];
         outlet.take(&mut taken);
         assert_eq!((taken, inlet.room(128), outlet.unreleased()), ([7; 60], 28, 60));
+        assert_eq!((inlet.position(), outlet.position()), (100, 60));
         outlet.release();
         assert_eq!(inlet.room(128), 88);
         assert!(!inlet.rewind());

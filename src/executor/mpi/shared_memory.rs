@@ -3,8 +3,8 @@
 //! Every two ranks have a row of [`Envelopes`] and a [`Pipe`] in each direction. A short message is in its envelope; the bytes of others go
 //! through the pipe, and what finds no room there waits in the sender's queue, and goes on whenever that rank waits for anything in the
 //! same collective, which ends only when all is sent. For a long message, if ranks may read each other's memory, the envelope says
-//! where its bytes are: the receiver copies them itself, once, and only then is it sent; if it cannot, the message comes through the
-//! pipe.
+//! where its bytes are: the receiver copies them itself, once, and only then is it sent; if it cannot, that message and all later ones
+//! come through the pipe.
 //!
 //! Memory: the pipes to a rank have [`MEMORY`] bytes together, to the next power of two a pipe, on hosts of 8 to 128 ranks; beyond, 4
 //! KiB a pair of ranks; and 2.5 KiB a pair for the rest. Where /dev/shm is too small for that, messages go through MPI.
@@ -55,6 +55,13 @@ struct Peer {
     busy: bool,
 }
 
+impl Peer {
+    /// Where its pipes are: elsewhere whenever bytes have moved.
+    fn positions(&self) -> (u64, u64) {
+        (self.there.pipe.position(), self.here.pipe.position())
+    }
+}
+
 impl SharedMemory {
     /// The ways between the ranks of a host, or `None` if one of them does not want them or cannot have them. All of them
     /// call this together; `size` is that of the whole communicator, and what the least willing rank asks for is done.
@@ -87,8 +94,11 @@ impl SharedMemory {
                 (Envelopes::at(start), Pipe::at(start.add(Envelopes::SIZE), capacity))
             }
         };
-        let there =
-            |(envelopes, pipe): (Envelopes, Pipe)| Outgoing { envelopes: envelopes.writer(), pipe: pipe.inlet() };
+        let there = |(envelopes, pipe): (Envelopes, Pipe)| Outgoing {
+            envelopes: envelopes.writer(),
+            pipe: pipe.inlet(),
+            single_copy,
+        };
         let here =
             |(envelopes, pipe): (Envelopes, Pipe)| Incoming { envelopes: envelopes.reader(), pipe: pipe.outlet() };
         let mut places = vec![None; size];
@@ -131,7 +141,7 @@ impl SharedMemory {
     /// Starts to send the ranges to a peer; if `synchronous`, the send is complete when the message has been received.
     pub fn send(&mut self, operation: u32, to: usize, ranges: &[BufferRange], buffers: &Buffers, synchronous: bool) {
         let peer = &mut self.peers[to];
-        let mut sending = Sending::new(buffers.bytes(ranges), ranges.len(), synchronous, self.single_copy);
+        let mut sending = Sending::new(buffers.bytes(ranges), synchronous);
         if peer.sends.is_empty() && sending.advance(&mut peer.there, ranges, buffers) {
             self.done.push(Completion { operation, received: None });
             return;
@@ -167,12 +177,13 @@ impl SharedMemory {
     }
 
     /// Moves on what can move, without waiting, and reports what is complete: besides what was as soon as it started, at most one
-    /// message from and to each peer, so that it can be passed on at once.
-    pub fn advance(&mut self, buffers: &mut Buffers, done: &mut Vec<Completion>) {
+    /// message from and to each peer, so that it can be passed on at once. Whether any bytes have moved through a pipe.
+    pub fn advance(&mut self, buffers: &mut Buffers, done: &mut Vec<Completion>) -> bool {
         done.append(&mut self.done);
-        let mut index = 0;
+        let (mut index, mut moved) = (0, false);
         while let Some(&place) = self.busy.get(index) {
             let peer = &mut self.peers[place];
+            let before = peer.positions();
             if let Some((operation, ranges, sending)) = peer.sends.front_mut() {
                 if sending.advance(&mut peer.there, ranges, buffers) {
                     done.push(Completion { operation: *operation, received: None });
@@ -186,6 +197,7 @@ impl SharedMemory {
                     self.spare.extend(peer.receives.pop_front().map(|(_, ranges, _)| emptied(ranges)));
                 }
             }
+            moved |= peer.positions() != before;
             peer.busy = !peer.sends.is_empty() || !peer.receives.is_empty();
             if peer.busy {
                 index += 1;
@@ -193,6 +205,7 @@ impl SharedMemory {
                 self.busy.swap_remove(index);
             }
         }
+        moved
     }
 
     /// The ranks with which something is under way.

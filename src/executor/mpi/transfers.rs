@@ -15,6 +15,8 @@ const PIECES: usize = SHORT / size_of::<Piece>();
 pub(super) struct Outgoing {
     pub envelopes: Writer,
     pub pipe: Inlet,
+    /// Whether long messages are left to the other end to copy: until it could not.
+    pub single_copy: bool,
 }
 
 /// The way of messages from a rank.
@@ -67,6 +69,7 @@ impl Cursor {
 pub(super) struct Sending {
     bytes: usize,
     synchronous: bool,
+    /// Whether its envelope says where the bytes are.
     single_copy: bool,
     /// The number of its envelope, once that is sent.
     envelope: Option<u64>,
@@ -74,10 +77,9 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// A message of so many bytes in so many ranges; if `synchronous`, it is complete when it has been received.
-    pub fn new(bytes: usize, ranges: usize, synchronous: bool, single_copy: bool) -> Sending {
-        let single_copy = single_copy && bytes >= SINGLE_COPY_FROM && ranges <= PIECES;
-        Sending { bytes, synchronous, single_copy, envelope: None, cursor: Cursor::default() }
+    /// A message of so many bytes; if `synchronous`, it is complete when it has been received.
+    pub fn new(bytes: usize, synchronous: bool) -> Sending {
+        Sending { bytes, synchronous, single_copy: false, envelope: None, cursor: Cursor::default() }
     }
 
     /// Sends what there is room for; whether the send is complete.
@@ -89,7 +91,8 @@ impl Sending {
         };
         // Of other messages it is not asked: the answer is in a line that the other end writes.
         if self.single_copy && there.envelopes.is_refused(envelope) {
-            self.single_copy = false;
+            // Nor would later ones be copied: they take the pipe at once, as their envelopes say.
+            (self.single_copy, there.single_copy) = (false, false);
         }
         if self.bytes > SHORT && !self.single_copy && !self.put(&mut there.pipe, ranges, buffers) {
             return false;
@@ -99,6 +102,7 @@ impl Sending {
 
     /// Sends the envelope; its number.
     fn begin(&mut self, there: &mut Outgoing, ranges: &[BufferRange], buffers: &Buffers) -> u64 {
+        self.single_copy = there.single_copy && self.bytes >= SINGLE_COPY_FROM && ranges.len() <= PIECES;
         let (mut data, mut len) = ([0; SHORT], 0);
         let mut enclose = |bytes: &[u8]| {
             data[len..len + bytes.len()].copy_from_slice(bytes);
@@ -189,7 +193,7 @@ impl Receiving {
                 // SAFETY: the ranges of an operation under way are disjoint and inside their buffers, and nobody touches them but
                 // the transport.
                 if let Err(error) = unsafe { single_copy::read(process, &pieces, &targets(ranges, buffers)) } {
-                    log::warn!("process_vm_readv: {error}; a message of {bytes} bytes is copied twice instead");
+                    log::warn!("process_vm_readv: {error}; long messages of process {process} are now copied twice");
                     here.envelopes.refuse();
                     self.message = Some(Message { way: Way::Pipe, ..message });
                     return None;
@@ -232,5 +236,74 @@ impl Receiving {
             pipe.release();
         }
         self.taken == bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::envelopes::Envelopes;
+    use super::super::pipe::Pipe;
+    use super::*;
+    use std::ptr::NonNull;
+
+    /// A way from this process to itself.
+    fn way(memory: &mut Vec<u128>, capacity: usize) -> (Outgoing, Incoming) {
+        memory.resize((Envelopes::SIZE + Pipe::size(capacity)) / 16 + 8, 0);
+        let start = memory.as_mut_ptr().cast::<u8>();
+        // SAFETY: there is room to align the start, and the memory outlives the ends in each test.
+        let (envelopes, pipe) = unsafe {
+            let start = NonNull::new_unchecked(start.add(start.align_offset(128)));
+            (Envelopes::at(start), Pipe::at(start.add(Envelopes::SIZE), capacity))
+        };
+        let there = Outgoing { envelopes: envelopes.writer(), pipe: pipe.inlet(), single_copy: true };
+        (there, Incoming { envelopes: envelopes.reader(), pipe: pipe.outlet() })
+    }
+
+    /// Sends so many bytes to a receiver for which the sender is `process`: the looks at which bytes moved through the pipe, and
+    /// those at which none did.
+    fn pass(bytes: usize, process: u64, there: &mut Outgoing, here: &mut Incoming) -> (usize, usize) {
+        let sent: Vec<u8> = (0..=250).cycle().take(bytes).collect();
+        let mut received = vec![0; bytes];
+        let mut buffers = Buffers { send: &sent, receive: &mut received, scratch: &mut [], element: 1 };
+        let [from, into] =
+            [Buffer::Send, Buffer::Receive].map(|buffer| [BufferRange { buffer, offset: 0, len: bytes }]);
+        let (mut sending, mut receiving) = (Sending::new(bytes, false), Receiving::new(bytes));
+        let (mut is_sent, mut got, mut moved, mut still) = (false, None, 0, 0);
+        while !is_sent || got.is_none() {
+            let before = (there.pipe.position(), here.pipe.position());
+            is_sent = is_sent || sending.advance(there, &from, &buffers);
+            got = got.or_else(|| receiving.advance(here, process, &into, &mut buffers));
+            let through_pipe = before != (there.pipe.position(), here.pipe.position());
+            *(if through_pipe { &mut moved } else { &mut still }) += 1;
+            assert!(still < 10, "{bytes} bytes never arrive");
+        }
+        assert!(got == Some(bytes) && sent == received);
+        (moved, still)
+    }
+
+    #[test]
+    fn a_receiver_that_cannot_copy_is_not_asked_again() {
+        let mut memory = Vec::new();
+        let (mut there, mut here) = way(&mut memory, 4096);
+        let long = SINGLE_COPY_FROM + 5;
+        // There is no process of that number.
+        for message in 1..4 {
+            let (moved, _) = pass(long, u64::MAX, &mut there, &mut here);
+            assert!(moved >= long / 4096, "bytes move at {moved} looks");
+            assert_eq!((there.single_copy, there.envelopes.is_refused(1)), (false, true), "message {message}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_receiver_that_can_copy_needs_no_pipe() {
+        let mut memory = Vec::new();
+        let (mut there, mut here) = way(&mut memory, 4096);
+        let this = u64::from(std::process::id());
+        for _ in 0..3 {
+            assert_eq!(pass(SINGLE_COPY_FROM + 5, this, &mut there, &mut here).0, 0);
+        }
+        assert!(there.single_copy);
+        assert!(pass(SINGLE_COPY_FROM - 1, this, &mut there, &mut here).0 > 0);
     }
 }

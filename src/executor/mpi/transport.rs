@@ -1,11 +1,11 @@
 //! The MPI executor's transport, on a duplicate of the user's communicator: messages go through memory where two ranks share one,
 //! and through MPI otherwise.
 
-use super::accept;
 use super::asked::{Asked, Use};
 use super::host::Host;
 use super::messages::Messages;
 use super::shared_memory::SharedMemory;
+use super::{abort, accept};
 use crate::error::{Error, Result};
 use crate::executor::{Buffers, Completion, Transport, Wait};
 use crate::operation::SystemOperation;
@@ -42,9 +42,21 @@ pub(crate) struct MpiTransport {
 #[derive(Default)]
 struct Waiting {
     since: Option<Instant>,
-    /// What has been waited when mismatched messages are looked for, and when the wait is reported.
+    /// What had been waited when mismatched messages were last looked for, and when the wait was last reported.
     look: Duration,
     complaint: Duration,
+}
+
+impl Waiting {
+    /// Whether a wait of so long is to be reported: again and again, and when it reaches the limit.
+    fn is_reported(&mut self, waited: Duration, limit: Option<Duration>) -> bool {
+        let next = self.complaint + PATIENCE;
+        let due = waited >= limit.map_or(next, |limit| limit.min(next));
+        if due {
+            self.complaint = waited;
+        }
+        due
+    }
 }
 
 impl MpiTransport {
@@ -53,31 +65,36 @@ impl MpiTransport {
     pub fn duplicate(parent: &impl Communicator) -> Result<(MpiTransport, Option<usize>)> {
         // SAFETY: a constant handle of MPI, initialised by the rsmpi support library.
         let mut comm = unsafe { ffi::RSMPI_COMM_NULL };
+        // SAFETY: `parent` is a live communicator, the other a valid out parameter.
+        accept("MPI_Comm_dup", unsafe { ffi::PMPI_Comm_dup(parent.as_raw(), &mut comm) })?;
+        // It frees the duplicate, whatever fails from here on.
+        let mut transport = MpiTransport {
+            comm,
+            rank: 0,
+            size: 0,
+            synchronous: false,
+            timeout: None,
+            messages: Messages::on(comm),
+            shared_memory: None,
+            crowded: false,
+            looks: 0,
+        };
         let (mut rank, mut size): (c_int, c_int) = (0, 0);
-        // SAFETY: `parent` is a live communicator, the others are valid out parameters.
+        // SAFETY: a live communicator, and valid out parameters.
         unsafe {
-            accept("MPI_Comm_dup", ffi::PMPI_Comm_dup(parent.as_raw(), &mut comm))?;
             accept("MPI_Comm_set_errhandler", ffi::PMPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN))?;
             accept("MPI_Comm_rank", ffi::PMPI_Comm_rank(comm, &mut rank))?;
             accept("MPI_Comm_size", ffi::PMPI_Comm_size(comm, &mut size))?;
         }
-        let (rank, size) = (rank as usize, size as usize);
-        let host = Host::of(comm, rank)?;
+        (transport.rank, transport.size) = (rank as usize, size as usize);
+        let host = Host::of(comm, transport.rank)?;
         let asked = Asked::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
         // Ranks that are asked for what there is not take part until all know it.
         let nothing = Asked { shared_memory: Use::Off, ..Asked::default() };
         let Asked { shared_memory, timeout, synchronous } = *asked.as_ref().unwrap_or(&nothing);
-        let transport = MpiTransport {
-            comm,
-            rank,
-            size,
-            synchronous,
-            timeout,
-            messages: Messages::on(comm),
-            shared_memory: SharedMemory::between(&host, size, shared_memory)?,
-            crowded: host.ranks.len() > host.cores,
-            looks: 0,
-        };
+        (transport.synchronous, transport.timeout) = (synchronous, timeout);
+        transport.shared_memory = SharedMemory::between(&host, transport.size, shared_memory)?;
+        transport.crowded = host.ranks.len() > host.cores;
         // All refuse together, or none: the others would wait for ever.
         let mut refused = c_int::from(asked.is_err());
         let own = refused;
@@ -91,7 +108,8 @@ impl MpiTransport {
         if refused != 0 {
             return Err(Asked::refused_elsewhere());
         }
-        Ok((transport, (host.ranks.len() == size).then_some(host.cores)))
+        let cores = (host.ranks.len() == transport.size).then_some(host.cores);
+        Ok((transport, cores))
     }
 
     /// Rank 0's text on all ranks (which call this together), by the native broadcast.
@@ -127,15 +145,8 @@ impl MpiTransport {
         log::warn!("rank {rank}: no progress for {seconds} s in a collective; waiting for ranks {peers:?}");
         if self.timeout.is_some_and(|limit| waited >= limit) {
             let error = Error::Timeout { seconds, waiting_for: peers };
-            eprintln!("hypercoll: rank {rank}: {error}");
-            self.abort();
+            abort(self.comm, &format!("rank {rank}: {error}"));
         }
-    }
-
-    /// Ends the job: with requests under way, any other way out is unsound.
-    fn abort(&self) {
-        // SAFETY: aborting is always allowed.
-        unsafe { ffi::PMPI_Abort(self.comm, 1) };
     }
 
     /// Between two looks at what is under way: lets others run, and acts if the wait becomes long.
@@ -153,10 +164,8 @@ impl MpiTransport {
                 self.messages.cancel_mismatched()?;
                 waiting.look = waited;
             }
-            let patience = self.timeout.unwrap_or(PATIENCE).min(PATIENCE);
-            if waited >= waiting.complaint + patience {
+            if waiting.is_reported(waited, self.timeout) {
                 self.complain(waited);
-                waiting.complaint = waited;
             }
         }
         Ok(())
@@ -166,21 +175,26 @@ impl MpiTransport {
     fn look(&mut self, wait: Wait, buffers: &mut Buffers, done: &mut Vec<Completion>) -> Result<()> {
         let mut waiting = Waiting::default();
         loop {
-            let mut shared = false;
+            let (mut shared, mut moved) = (false, false);
             if let Some(memory) = &mut self.shared_memory {
-                memory.advance(buffers, done);
+                moved = memory.advance(buffers, done);
                 shared = memory.under_way().next().is_some();
             }
             self.looks = self.looks.wrapping_add(1);
             if self.looks.is_multiple_of(LOOKS) && !self.messages.any() {
-                self.messages.make_progress(self.rank)?;
+                self.messages.make_progress(self.rank);
             }
             let through_mpi = self.messages.any();
             if through_mpi {
-                self.messages.advance(wait == Wait::All && !shared, buffers, done)?;
+                // After a while one by one, so that the wait for the others is seen to make progress.
+                let all = wait == Wait::All && !shared && waiting.look.is_zero();
+                moved |= self.messages.advance(all, buffers, done)?;
             }
             if !done.is_empty() || wait == Wait::Nothing || !(shared || through_mpi) {
                 return Ok(());
+            }
+            if moved {
+                waiting = Waiting::default();
             }
             self.wait(&mut waiting)?;
         }
@@ -228,8 +242,8 @@ impl Transport for MpiTransport {
         let outcome = self.look(wait, buffers, done);
         if let (Err(error), true, true) = (&outcome, done.is_empty(), self.messages.any()) {
             // MPI would go on to write to buffers that are no longer ours.
-            eprintln!("hypercoll: rank {}: {error}; messages are under way that MPI can no longer test", self.rank);
-            self.abort();
+            let why = format!("rank {}: {error}; messages are under way that MPI can no longer test", self.rank);
+            abort(self.comm, &why);
         }
         outcome
     }
@@ -281,4 +295,27 @@ pub(crate) fn system_operation(operation: &mpi::collective::SystemOperation) -> 
         ]
     };
     known.into_iter().find(|(handle, _)| *handle == raw).map(|(_, operation)| operation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The seconds at which a wait is reported, looked at ten times a second up to its limit, or up to 35 seconds.
+    fn reports(limit: Option<u64>) -> Vec<u64> {
+        let limit = limit.map(Duration::from_secs);
+        let mut waiting = Waiting::default();
+        let looks = (0..=350).map(|tenths| Duration::from_millis(100 * tenths));
+        let within = looks.take_while(|waited| limit.is_none_or(|limit| *waited <= limit));
+        within.filter(|&waited| waiting.is_reported(waited, limit)).map(|waited| waited.as_secs()).collect()
+    }
+
+    #[test]
+    fn a_wait_is_reported_every_ten_seconds_and_at_its_limit() {
+        assert_eq!(reports(None), [10, 20, 30]);
+        assert_eq!(reports(Some(4)), [4]);
+        assert_eq!(reports(Some(10)), [10]);
+        assert_eq!(reports(Some(15)), [10, 15]);
+        assert_eq!(reports(Some(30)), [10, 20, 30]);
+    }
 }

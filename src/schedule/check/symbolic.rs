@@ -190,8 +190,8 @@ impl<'s> Execution<'s> {
     fn startable(&self, rank: usize) -> Option<usize> {
         let rank = &self.ranks[rank];
         let schedule = rank.schedule;
-        let end = rank.complete.len().min(rank.head + schedule.window);
-        (rank.head..end).find(|&index| {
+        let mut open = (rank.head..rank.complete.len()).take_while(|&index| schedule.opens(index) <= rank.head);
+        open.find(|&index| {
             let operation = &schedule.operations()[index];
             !rank.started[index]
                 && schedule.channel_predecessor(operation).is_none_or(|before| rank.started[before as usize])

@@ -47,12 +47,8 @@ fn port_models(algorithm: &Algorithm, options: &Options, machine: &Machine) -> V
     match (options.ports, options.symmetrized) {
         (Some(ports), _) => vec![ports],
         (None, Some(true)) => vec![PortModel::AllPorts],
-        // Packets that go all dimensions' ways at once keep even a single port busy, where those of one dimension wait.
-        (None, None) if machine.ports == PortModel::OnePort && machine.shared.is_none() && algorithm.symmetrizes => {
-            vec![PortModel::AllPorts, PortModel::OnePort]
-        }
         // Short messages are sooner there if a node starts but one in a round.
-        (None, None)
+        (None, None | Some(false))
             if machine.ports == PortModel::AllPorts && [machine.ports, PortModel::OnePort].iter().all(made_for) =>
         {
             vec![machine.ports, PortModel::OnePort]

@@ -4,28 +4,39 @@ use super::super::Machine;
 use crate::address::dimension_for;
 use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
 use crate::collective::{Call, Collective};
-use crate::schedule::LEAST_WINDOW;
+use crate::schedule::{EXCHANGES_AHEAD, LEAST_WINDOW};
 
 /// So much longer messages take that wait for their receivers, where packets have a limit.
 const UNBUFFERED: f64 = 3.0;
 
 /// Where hosts have one port each, messages of several others that arrive at once hold each other up: so much, as measured on TCP,
-/// unless they come in packets no longer than those that are fastest one behind the other and ranks are in step.
+/// unless they are cut into packets no longer than those that are fastest one behind the other.
 const CONTENTION: f64 = 1.08;
 
 /// What TCP's acknowledgements, 66 bytes for two segments of 1514, add where nodes with one port pass on all that comes: they go to
 /// another node than the data that leaves. On two opposite paths they travel with data.
 const ACKNOWLEDGEMENTS: f64 = 1.02;
 
-/// How a start-up and a transfer, of different messages, that go on at the same time add up: as powers with this exponent, from 1 (one
-/// after the other) to infinity (the longer one). Measured on TCP: short packets cost less than the sum, and more than the longer; where
-/// a host has several ports at work, its processors have more to do meanwhile.
-fn overlap(ports: PortModel) -> f64 {
-    if ports == PortModel::AllPorts {
-        1.5
-    } else {
-        3.0
+/// How start-ups and transfers, of different messages, that go on at the same time add up: as powers, from the first (one after the
+/// other) to infinity (the longer one). Measured on TCP: as third powers; where a host has several ports at work its processors have more
+/// to do meanwhile, and it is the power of 1.5. By operations that are exact to the bit on every machine, so that all ranks agree.
+fn together(a: f64, b: f64, ports: PortModel) -> f64 {
+    let longer = a.max(b);
+    if longer == 0.0 {
+        return 0.0;
     }
+    let other = a.min(b) / longer;
+    if ports == PortModel::AllPorts {
+        let root = cube_root(1.0 + other * other.sqrt());
+        longer * root * root
+    } else {
+        longer * cube_root(1.0 + other * other * other)
+    }
+}
+
+/// Of a number from 1 to 2, by Newton's method.
+fn cube_root(x: f64) -> f64 {
+    (0..5).fold(1.0 + (x - 1.0) / 3.0, |root, _| (2.0 * root + x / (root * root)) / 3.0)
 }
 
 /// What follows one another, in elements.
@@ -36,22 +47,19 @@ struct Traffic {
     load: f64,
     /// As much as that, and what messages wait on their way for others.
     elements: f64,
-    /// The longest message.
-    message: f64,
-    /// That, or a packet of it.
+    /// The longest message, or a packet of it.
     sent: f64,
 }
 
 /// The paper's formula, a start-up for every message that a rank starts and t_c for every element that follow one another, except that
-/// start-ups and transfers, of different messages, go on at the same time ([`overlap`]); and a hop for every message that waits for
+/// start-ups and transfers, of different messages, go on at the same time ([`together`]); and a hop for every message that waits for
 /// another one, at the same time too where a link lets pass at once what all ranks send alike.
 pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
     let shape = algorithm.shape(call, parameters);
     let formula = (algorithm.formula)(&shape);
     let hops = formula.hops as f64;
     let bytes = element.max(1) as f64;
-    let Traffic { messages, load, elements, message, sent } =
-        traffic(algorithm, call, &formula, &shape, parameters, machine);
+    let Traffic { messages, load, elements, sent } = traffic(algorithm, call, &formula, &shape, parameters, machine);
     // What a link lets pass at once does not wait on its way, until acknowledgements have used that up.
     let burst = (machine.burst as f64 / bytes - (ACKNOWLEDGEMENTS - 1.0) * load).max(0.0);
     let waits = (elements - load - hops * sent.min(burst)).max(0.0);
@@ -60,8 +68,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let at_rate = (load - burst.min(recovered)).max(0.0);
     // Packets of two opposite paths wait for each other at every node.
     let opposite = if (machine.ports, algorithm.paths) == (PortModel::OnePort, 2) { (hops - 1.0) * sent } else { 0.0 };
-    let drifts = drifts(algorithm, &formula, &shape, message * bytes, machine);
-    let slower = slower(algorithm, call, sent * bytes, drifts, parameters, machine);
+    let slower = slower(algorithm, call, sent * bytes, parameters, machine);
     let transfers = (at_rate + waits + opposite) * slower * machine.t_c * element as f64;
     // Where all ranks send in every round, a port recovers while messages are on their way; a host with several at work is busy with them.
     let at_once = if all_send(&formula, &shape) && machine.ports != PortModel::AllPorts {
@@ -70,8 +77,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
         0.0
     };
     let meanwhile = messages * machine.tau + at_once * hops * machine.hop;
-    let overlap = overlap(machine.ports);
-    (1.0 - at_once) * hops * machine.hop + (meanwhile.powf(overlap) + transfers.powf(overlap)).powf(1.0 / overlap)
+    (1.0 - at_once) * hops * machine.hop + together(meanwhile, transfers, machine.ports)
 }
 
 /// What the formula says, and where messages are cut into packets, the load of the busiest link: the last packet arrives behind it over
@@ -87,7 +93,7 @@ fn traffic(
     let Parameters { ports, packet, .. } = *parameters;
     let signals = (algorithm.signals)(call.size) as f64 / call.size as f64;
     let rounds = (formula.rounds as f64).max(signals);
-    let message = longest_message(algorithm, formula, shape, rounds);
+    let message = longest_message(algorithm, call, formula, shape, rounds);
     let sent = packet.map_or(message, |packet| message.min(packet as f64));
     // A round over all ports is a message on each of them; where a node has but one, they share it.
     let at_once = if ports == PortModel::AllPorts { f64::from(shape.n.max(1)) } else { 1.0 };
@@ -95,10 +101,11 @@ fn traffic(
     let load = load(algorithm, formula, shape, ports, machine);
     if !(algorithm.cuts(ports) && sent < message) {
         let (messages, elements) = (at_once * rounds, sharing * formula.elements);
-        return Traffic { messages, load: sharing * load, elements, message, sent };
+        return Traffic { messages, load: sharing * load, elements, sent };
     }
     // Rounds overlap as far as a rank has so many operations under way.
-    let overlap = at_once * rounds * (message / sent).ceil() <= LEAST_WINDOW as f64;
+    let window = if at_once > 1.0 { LEAST_WINDOW } else { 2 * EXCHANGES_AHEAD };
+    let overlap = at_once * rounds * (message / sent).ceil() <= window as f64;
     let one_after_the_other = sharing * if overlap { load } else { formula.elements };
     // Messages that are early by themselves are cut into packets that wait behind those of others.
     let behind = if algorithm.flows { rounds } else { 0.0 };
@@ -106,18 +113,22 @@ fn traffic(
         messages: at_once * (rounds + load / sent),
         load: sharing * load,
         elements: one_after_the_other + ((formula.hops as f64 - 1.0).max(0.0) + behind) * sent,
-        message,
         sent,
     }
 }
 
-/// Elements of the longest message: of few rounds, in which messages double or halve, the last or the first one's, 2^(n-1) parts of
-/// 2^n - 1, in each pass of an all-reduce; of many, the mean.
-fn longest_message(algorithm: &Algorithm, formula: &Formula, shape: &Shape, rounds: f64) -> f64 {
-    let passes = if algorithm.collective == Collective::AllReduce { 2 } else { 1 };
-    let halves = formula.rounds > passes && formula.rounds <= passes * shape.n as usize + 1;
+/// Elements of the longest message: where messages double or halve along the edges of the cube, the last or the first one's, 2^(n-1) parts
+/// of 2^n - 1, in each pass of an all-reduce; otherwise the mean.
+fn longest_message(algorithm: &Algorithm, call: &Call, formula: &Formula, shape: &Shape, rounds: f64) -> f64 {
+    use Collective::{AllGather, AllReduce, Gather, ReduceScatter, Scatter};
+    let (passes, most) = if algorithm.collective == AllReduce { (2, call.count as f64) } else { (1, f64::INFINITY) };
+    let parts = matches!(algorithm.collective, AllGather | AllReduce | Gather | ReduceScatter | Scatter);
+    let few = formula.rounds > passes && formula.rounds <= passes * shape.n as usize + 1;
+    if !(algorithm.cube_edges && parts && few) {
+        return formula.elements / rounds.max(1.0);
+    }
     let longest = shape.nodes() as f64 / 2.0 / (shape.nodes() - 1).max(1) as f64;
-    formula.elements * if halves { longest / passes as f64 } else { 1.0 / rounds.max(1.0) }
+    (formula.elements * longest / passes as f64).min(most)
 }
 
 /// Elements that one link has to carry, or one port, where a node has but one.
@@ -137,19 +148,12 @@ fn load(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: PortMode
 }
 
 /// How many times as long transfers of messages of so many bytes take where they are in each other's way, or wait for receivers.
-fn slower(
-    algorithm: &Algorithm,
-    call: &Call,
-    sent: f64,
-    drifts: bool,
-    parameters: &Parameters,
-    machine: &Machine,
-) -> f64 {
+fn slower(algorithm: &Algorithm, call: &Call, sent: f64, parameters: &Parameters, machine: &Machine) -> f64 {
     let direct = if algorithm.cube_edges || machine.pairs_linked { 1.0 } else { congestion(call) };
     let waiting = machine.packet_limit.is_some_and(|limit| sent >= limit as f64);
-    // All dimensions' packets at once keep one port evenly busy, and so do short ones.
+    // Short packets keep one port evenly busy, and so do those that go all dimensions' ways at once.
     let even = parameters.ports == PortModel::AllPorts
-        || !drifts && parameters.packet.is_some() && machine.packet.is_some_and(|fastest| sent <= fastest as f64);
+        || parameters.packet.is_some() && machine.packet.is_some_and(|fastest| sent <= fastest as f64);
     let port = match (machine.ports, algorithm.paths) {
         (PortModel::OnePort, 0) if call.size > 2 && !(even && algorithm.cuts(parameters.ports)) => CONTENTION,
         (PortModel::OnePort, 1) => ACKNOWLEDGEMENTS,
@@ -161,18 +165,6 @@ fn slower(
 /// Whether all ranks send all the time.
 fn all_send(formula: &Formula, shape: &Shape) -> bool {
     formula.moved >= shape.nodes() as f64 * formula.elements
-}
-
-/// Whether all ranks send, each to one after the other, messages so long that ranks that are ahead send to where others still send.
-/// Measured for blocks of 64 KiB on 8 and 16 hosts: 1.05 to 1.4 in packets of 4 KiB, 1.02 in packets just below the eager limit, and as
-/// much along the edges of the cube, where a rank meets few others; for blocks of 16 KiB nothing.
-fn drifts(algorithm: &Algorithm, formula: &Formula, shape: &Shape, message: f64, machine: &Machine) -> bool {
-    let long = machine.packet_limit.is_some_and(|limit| message >= limit as f64);
-    machine.ports != PortModel::AllPorts
-        && !algorithm.cube_edges
-        && formula.rounds > 1
-        && all_send(formula, shape)
-        && long
 }
 
 /// How many times as long a permutation by direct messages takes where they are led over the edges of the cube, lowest dimension
@@ -191,4 +183,21 @@ fn congestion(call: &Call) -> f64 {
         }
     }
     loads.into_iter().max().unwrap_or(0).max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_on_at_the_same_time_takes_less_than_the_sum_and_more_than_the_longer() {
+        for (ports, power) in [(PortModel::AllPorts, 1.5), (PortModel::OnePort, 3.0)] {
+            assert_eq!(together(0.0, 0.0, ports), 0.0);
+            for (a, b) in [(0.0, 2.0), (1.0, 1.0), (3.0, 5.0), (7e-5, 2e-6), (1e9, 1.0)] {
+                let expected = (f64::powf(a, power) + f64::powf(b, power)).powf(1.0 / power);
+                assert!((together(a, b, ports) / expected - 1.0).abs() < 1e-9, "{a} {b}");
+                assert_eq!(together(a, b, ports), together(b, a, ports));
+            }
+        }
+    }
 }

@@ -40,21 +40,40 @@ pub struct Series {
     pub simulated: Vec<(f64, f64)>,
     pub formula: Vec<(f64, f64)>,
     #[serde(skip)]
-    pub dashed: bool,
+    pub stroke: Stroke,
+}
+
+/// How a line is drawn.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Stroke {
+    /// So that it differs from all others.
+    Own,
+    /// As what others are held against.
+    Grey,
+    GreyDashed,
 }
 
 impl Series {
     pub fn new(label: String) -> Series {
-        Series { label, measured: Vec::new(), simulated: Vec::new(), formula: Vec::new(), dashed: false }
+        Series { label, measured: Vec::new(), simulated: Vec::new(), formula: Vec::new(), stroke: Stroke::Own }
     }
 
     fn points(&self) -> impl Iterator<Item = &(f64, f64)> {
         self.measured.iter().chain(&self.simulated).chain(&self.formula)
     }
 
+    /// The end on the right; of several, what was measured goes before what was simulated, and that before the formula.
+    fn end(&self) -> Option<&(f64, f64)> {
+        self.points().reduce(|end, point| if point.0 > end.0 { point } else { end })
+    }
+
+    fn has_marks(&self) -> bool {
+        !(self.measured.is_empty() && self.simulated.is_empty())
+    }
+
     /// What others tend to.
     pub fn limit(label: &str) -> Series {
-        Series { dashed: true, ..Series::new(label.into()) }
+        Series { stroke: Stroke::GreyDashed, ..Series::new(label.into()) }
     }
 }
 
@@ -186,8 +205,8 @@ pub fn draw(figure: &Figure) -> Outcome<String> {
         let note = format!("marks: {}; {}", figure.marks, figure.formula);
         head.draw_text(&note, &text(13.0, &GREY), (24, 62)).map_err(failed)?;
         let mut chart = frame(&rest, figure)?;
-        for (series, colour) in coloured(figure) {
-            draw_series(&mut chart, figure, series, colour)?;
+        for (series, look) in looks(figure) {
+            draw_series(&mut chart, figure, series, look)?;
         }
         label(&rest, &chart, figure)?;
         root.present().map_err(failed)?;
@@ -195,10 +214,43 @@ pub fn draw(figure: &Figure) -> Outcome<String> {
     Ok(svg)
 }
 
-/// Limits are grey, the others have a colour each.
-fn coloured(figure: &Figure) -> Vec<(&Series, RGBColor)> {
-    let mut colours = PALETTE.into_iter().cycle();
-    figure.series.iter().map(|s| (s, if s.dashed { GREY } else { colours.next().unwrap_or(BLACK) })).collect()
+/// What tells a series from the others.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Look {
+    colour: RGBColor,
+    mark: Mark,
+    /// Pixels of a dash and of a gap.
+    dashes: Option<(i32, i32)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Mark {
+    Dot,
+    Square,
+    Triangle,
+}
+
+/// Marks and dashes of as many series as there are colours, and of the next, which have the same colours.
+const ROUNDS: [(Mark, Option<(i32, i32)>); 3] =
+    [(Mark::Dot, None), (Mark::Square, Some((10, 4))), (Mark::Triangle, Some((3, 3)))];
+
+/// Each series has a colour; where colours come again, other marks and dashes go with them.
+fn looks(figure: &Figure) -> Vec<(&Series, Look)> {
+    let mut number = 0;
+    let mut look = |stroke: Stroke| {
+        let grey = |dashes| Look { colour: GREY, mark: Mark::Dot, dashes };
+        match stroke {
+            Stroke::Grey => grey(None),
+            Stroke::GreyDashed => grey(Some((6, 5))),
+            Stroke::Own => {
+                let (mark, dashes) = ROUNDS[number / PALETTE.len() % ROUNDS.len()];
+                let colour = PALETTE[number % PALETTE.len()];
+                number += 1;
+                Look { colour, mark, dashes }
+            }
+        }
+    };
+    figure.series.iter().map(|series| (series, look(series.stroke))).collect()
 }
 
 fn frame<'a, 'b>(area: &'a Area<'b>, figure: &Figure) -> Outcome<Chart<'a, 'b>> {
@@ -227,41 +279,68 @@ fn frame<'a, 'b>(area: &'a Area<'b>, figure: &Figure) -> Outcome<Chart<'a, 'b>> 
     Ok(chart)
 }
 
-fn draw_series(chart: &mut Chart<'_, '_>, figure: &Figure, series: &Series, colour: RGBColor) -> Outcome<()> {
+fn draw_series(chart: &mut Chart<'_, '_>, figure: &Figure, series: &Series, look: Look) -> Outcome<()> {
     let place = |point: &(f64, f64)| (figure.x.place(point.0), figure.y.place(point.1));
     let line: Vec<(f64, f64)> = series.formula.iter().map(place).collect();
-    if series.dashed {
-        let dashes = DashedLineSeries::new(line, 6, 5, colour.stroke_width(1));
-        chart.draw_series(dashes).map_err(failed)?;
+    let (thin, filled) = (look.colour.stroke_width(1), look.colour.filled());
+    if let Some((dash, gap)) = look.dashes {
+        chart.draw_series(DashedLineSeries::new(line, dash, gap, thin)).map_err(failed)?;
     } else {
-        chart.draw_series([PathElement::new(line, colour.stroke_width(1))]).map_err(failed)?;
+        chart.draw_series([PathElement::new(line, thin)]).map_err(failed)?;
     }
+    let screen = chart.plotting_area().use_screen_coord();
     // A ring leaves room for the dot of a measurement that agrees.
-    let (radius, style) = if series.measured.is_empty() { (4, colour.filled()) } else { (7, colour.stroke_width(1)) };
-    chart.draw_series(series.simulated.iter().map(|point| Circle::new(place(point), radius, style))).map_err(failed)?;
-    let measured = series.measured.iter().map(|point| Circle::new(place(point), 4, colour.filled()));
-    chart.draw_series(measured).map_err(failed).map(drop)
+    let (radius, style) = if series.measured.is_empty() { (4, filled) } else { (7, thin) };
+    for point in &series.simulated {
+        draw_mark(&screen, look.mark, chart.backend_coord(&place(point)), radius, style)?;
+    }
+    for point in &series.measured {
+        draw_mark(&screen, look.mark, chart.backend_coord(&place(point)), 4, filled)?;
+    }
+    Ok(())
 }
 
-/// Writes the labels beside the ends of the lines, in the order of the ends.
+/// A mark or, if the style does not fill, its outline.
+fn draw_mark(screen: &Area<'_>, mark: Mark, (x, y): (i32, i32), radius: i32, style: ShapeStyle) -> Outcome<()> {
+    match mark {
+        Mark::Dot => screen.draw(&Circle::new((x, y), radius, style)),
+        Mark::Square => screen.draw(&Rectangle::new([(x - radius, y - radius), (x + radius, y + radius)], style)),
+        Mark::Triangle => {
+            let (side, foot) = (radius + 1, y + radius);
+            let (top, right, left) = ((x, y - side), (x + side, foot), (x - side, foot));
+            if style.filled {
+                screen.draw(&Polygon::new(vec![top, right, left], style))
+            } else {
+                screen.draw(&PathElement::new(vec![top, right, left, top], style))
+            }
+        }
+    }
+    .map_err(failed)
+}
+
+/// Writes the labels, with their marks, beside the ends of the lines, in the order of the ends.
 fn label(area: &Area<'_>, chart: &Chart<'_, '_>, figure: &Figure) -> Outcome<()> {
     let (x_range, y_range) = chart.plotting_area().get_pixel_range();
     let screen = area.use_screen_coord();
     let mut ends = Vec::new();
-    for (series, colour) in coloured(figure) {
-        if let Some(end) = series.measured.last().or(series.simulated.last()).or(series.formula.last()) {
-            ends.push((chart.backend_coord(&(figure.x.place(end.0), figure.y.place(end.1))), &series.label, colour));
+    for (series, look) in looks(figure) {
+        if let Some(end) = series.end() {
+            ends.push((chart.backend_coord(&(figure.x.place(end.0), figure.y.place(end.1))), series, look));
         }
     }
     ends.sort_by_key(|((_, y), ..)| *y);
     let wanted: Vec<i32> = ends.iter().map(|((_, y), ..)| *y).collect();
     let places = spread(&wanted, LABEL_GAP, y_range.start + 4, y_range.end - 4);
-    for (((x, y), label, colour), place) in ends.into_iter().zip(places) {
+    for (((x, y), series, look), place) in ends.into_iter().zip(places) {
         let elbow = x_range.end + 6;
-        let leader = [(x + 6, y), (elbow, y), (elbow + 14, place), (elbow + 20, place)];
-        screen.draw(&PathElement::new(leader, colour.mix(0.5))).map_err(failed)?;
+        let tip = elbow + if series.has_marks() { 18 } else { 32 };
+        let leader = [(x + 6, y), (elbow, y), (elbow + 14, place), (tip, place)];
+        screen.draw(&PathElement::new(leader, look.colour.mix(0.5))).map_err(failed)?;
+        if series.has_marks() {
+            draw_mark(&screen, look.mark, (elbow + 27, place), 4, look.colour.filled())?;
+        }
         let style = at(text(13.0, &BLACK), HPos::Left);
-        screen.draw(&Text::new(label.clone(), (elbow + 26, place), style)).map_err(failed)?;
+        screen.draw(&Text::new(series.label.clone(), (elbow + 37, place), style)).map_err(failed)?;
     }
     Ok(())
 }
@@ -289,12 +368,50 @@ mod tests {
         for text in ["A title", "a setting", "a formula", "SBT", "limit", "1 KiB", "4 KiB", "block", "time", "1 s"] {
             assert!(svg.contains(text), "{text} is missing");
         }
-        assert_eq!(svg.matches("<circle").count(), 2);
+        // Two marks, and the label's.
+        assert_eq!(svg.matches("<circle").count(), 3);
         // With a measurement, what was simulated is rings.
         assert!(!svg.contains(r#"r="7""#));
         figure.series[0].measured = vec![(2048.0, 1.0)];
         let svg = draw(&figure).expect("a drawing");
-        assert_eq!((svg.matches("<circle").count(), svg.matches(r#"r="7""#).count()), (3, 2));
+        assert_eq!((svg.matches("<circle").count(), svg.matches(r#"r="7""#).count()), (4, 2));
+    }
+
+    #[test]
+    fn no_two_series_look_alike() {
+        let series = |number: usize| Series {
+            simulated: vec![(1.0, number as f64), (2.0, number as f64)],
+            ..Series::new(number.to_string())
+        };
+        let figure = |number: usize| Figure {
+            name: "a",
+            title: "A title",
+            setting: "a setting".into(),
+            marks: "simulated",
+            formula: "no line",
+            x: Axis::dimension(),
+            y: Axis::linear("y"),
+            series: (1..=number).map(series).chain([Series::limit("limit")]).collect(),
+        };
+        let all = figure(PALETTE.len() * ROUNDS.len());
+        let seen: Vec<_> = looks(&all).into_iter().map(|(_, look)| (look.colour, look.mark)).collect();
+        for (at, look) in seen.iter().enumerate() {
+            assert!(!seen[..at].contains(look), "{look:?}");
+        }
+        let squares = |number| draw(&figure(number)).expect("a drawing").matches("<rect").count();
+        // Two marks, and the label's.
+        assert_eq!(squares(PALETTE.len() + 1) - squares(PALETTE.len()), 3);
+    }
+
+    #[test]
+    fn a_series_ends_on_the_right() {
+        let mut series = Series { formula: vec![(1.0, 5.0), (3.0, 6.0)], ..Series::new("a".into()) };
+        series.simulated = vec![(2.0, 1.0), (1.0, 2.0)];
+        assert_eq!(series.end(), Some(&(3.0, 6.0)));
+        series.simulated.push((3.0, 7.0));
+        assert_eq!(series.end(), Some(&(3.0, 7.0)));
+        series.measured = vec![(3.0, 8.0), (1.0, 9.0)];
+        assert_eq!(series.end(), Some(&(3.0, 8.0)));
     }
 
     #[test]

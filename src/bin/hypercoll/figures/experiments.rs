@@ -175,7 +175,7 @@ fn ipsc_scatters(points: impl Iterator<Item = (f64, u32, usize)>) -> Result<Vec<
     let mut series = vec![
         Series::new("SBT, Gray code order".into()),
         Series::new("SBnT, postorder".into()),
-        Series { dashed: true, ..Series::new("either, no overlap".into()) },
+        Series::limit("either, no overlap"),
     ];
     for (x, n, bytes) in points {
         for (index, name) in ["sbt", "sbnt"].into_iter().enumerate() {
@@ -251,7 +251,7 @@ fn msbt_over_sbt() -> Result<Figure, String> {
         name: "speed-up-msbt-over-sbt",
         title: "Broadcast with all ports: how many times faster the MSBT is than the SBT",
         setting: "each with its best packet size; message M relative to the start-up".into(),
-        marks: "simulated",
+        marks: "simulated (the longest message to n = 8)",
         formula: "lines: (ceil(M/B) + n - 1) (tau + B t_c) over (ceil(M/(B n)) + n) (tau + B t_c)",
         x: Axis::dimension(),
         y: Axis::linear("time of the SBT / time of the MSBT"),

@@ -144,7 +144,21 @@ mod tests {
         ] {
             assert!(svg.contains(text), "{text} is missing");
         }
-        assert!(overview::draw(&all).unwrap().is_some_and(|svg| svg.contains("broadcast") && svg.contains("1 MiB")));
+        let svg = overview::draw(&all).unwrap().unwrap();
+        for text in ["broadcast", "1 MiB", "native MPI by its own choice"] {
+            assert!(svg.contains(text), "{text} is missing");
+        }
+    }
+
+    #[test]
+    fn a_barrier_has_0_bytes() {
+        let mut all = results(&[("native", true), ("auto", false)]);
+        all.results.retain(|row| row.size_bytes == 8);
+        for row in &mut all.results {
+            (row.collective, row.size_bytes, row.count) = ("barrier".into(), 0, 0);
+        }
+        assert!(overview::draw(&all).unwrap().unwrap().contains("\n0 B\n"));
+        assert!(times::draw(&all, "barrier").unwrap().contains("\n0 B\n"));
     }
 
     #[test]

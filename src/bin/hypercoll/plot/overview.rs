@@ -1,4 +1,4 @@
-//! All collectives in one figure: the ratio to native, by size.
+//! All collectives in one figure: the ratio to native MPI by its own choice, by size.
 
 use super::style::*;
 use crate::bench::results::{auto, best, native, Results};
@@ -71,9 +71,8 @@ pub fn draw(results: &Results) -> Outcome<Option<String>> {
                     chart.draw_series([tick]).map_err(failed)?;
                 }
                 let (pixel, _) = chart.backend_coord(&(x + 0.5, 1.0));
-                let label = if *bytes == 0 { "no data".into() } else { show_bytes(*bytes) };
                 let style = upwards(at(text(10.5, &GREY), HPos::Right));
-                screen.draw_text(&label, &style, (pixel, y_range.end + 6)).map_err(failed)?;
+                screen.draw_text(&show_bytes(*bytes), &style, (pixel, y_range.end + 6)).map_err(failed)?;
             }
             let (pixel, _) = chart.backend_coord(&(group.middle, 1.0));
             screen.draw_text(group.name, &at(bold(13.0), HPos::Center), (pixel, y_range.end + 74)).map_err(failed)?;
@@ -111,7 +110,8 @@ fn groups(results: &Results) -> (Vec<Group<'_>>, f64) {
 }
 
 fn heading(head: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>, results: &Results) -> Outcome<()> {
-    head.draw_text("hypercoll against native MPI, by collective and size", &bold(20.0), (24, 16)).map_err(failed)?;
+    let title = "hypercoll against native MPI by its own choice, by collective and size";
+    head.draw_text(title, &bold(20.0), (24, 16)).map_err(failed)?;
     let date = results.environment.date.split('T').next().unwrap_or_default();
     head.draw_text(&format!("{}, {date}", results.setting()), &text(13.0, &GREY), (24, 44)).map_err(failed)?;
     let mut x = 24;

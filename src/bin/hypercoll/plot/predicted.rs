@@ -2,7 +2,7 @@
 
 use super::style::Outcome;
 use crate::bench::results::{Results, Row};
-use crate::figures::chart::{self, Axis, Figure, Series};
+use crate::figures::chart::{self, Axis, Figure, Series, Stroke};
 
 /// Around the predictions that are right: so far off they may be.
 const BAND: f64 = 0.2;
@@ -16,17 +16,19 @@ pub fn draw(results: &Results) -> Outcome<Option<String>> {
     if series.is_empty() {
         return Ok(None);
     }
-    for (label, factor) in [("as measured", 1.0), ("20 % less", 1.0 - BAND), ("20 % more", 1.0 + BAND)] {
-        let mut line = Series::limit(label);
-        line.formula = ends.map(|time| (time, time * factor)).to_vec();
-        line.dashed = factor != 1.0;
-        series.push(line);
+    for (label, factor, stroke) in [
+        ("as measured", 1.0, Stroke::Grey),
+        ("20 % less", 1.0 - BAND, Stroke::GreyDashed),
+        ("20 % more", 1.0 + BAND, Stroke::GreyDashed),
+    ] {
+        let formula = ends.map(|time| (time, time * factor)).to_vec();
+        series.push(Series { formula, stroke, ..Series::new(label.into()) });
     }
     let figure = Figure {
         name: "predicted",
         title: "What the cost model predicts",
         setting: results.setting(),
-        marks: "dots: every algorithm, form and size of the library",
+        marks: "all of the library that was measured",
         formula: "lines: as measured, and 20 % off",
         x: Axis::seconds("measured (median)"),
         y: Axis::seconds("predicted"),

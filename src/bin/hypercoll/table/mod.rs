@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 /// Print a table of the papers.
 #[derive(clap::Args)]
-#[command(after_help = names())]
+#[command(after_help = names_and_words())]
 pub struct TableArgs {
     /// Name of the table
     name: String,
@@ -35,6 +35,33 @@ struct Definition {
 
 fn definitions() -> impl Iterator<Item = &'static Definition> {
     hj86::DEFINITIONS.iter().chain(hj88::DEFINITIONS).chain(bostt::DEFINITIONS)
+}
+
+/// The words of the papers that the tables keep, in those of this library.
+const WORDS: &str = "\
+The papers' words:
+  1 s or r                 a node sends or receives one message at a time: one-way
+  1 s and r                it sends one and receives one at a time: one-port
+  1 port                   one-port; for the SBT's broadcast also one-way
+  all ports, n ports       a send and a receive on every port at a time: all-ports
+  HP                       Hamiltonian path
+  SBT                      spanning binomial tree
+  MSBT                     n SBTs that share no link in the same direction
+  TCBT                     two-rooted complete binary tree
+  BST, SBnT                spanning balanced n-tree, as it is called in 1986 and in 1988
+  SBG                      spanning balanced graph: an SBnT some nodes of which have several parents
+  one-to-all personalised  scatter
+  all-to-all personalised  all-to-all
+  all-to-all broadcast     all-gather
+  single node scatter, multinode broadcast, total exchange: scatter, all-gather, all-to-all
+  n, d                     dimension of the cube; N = 2^n nodes
+  M, B                     elements of a vector or block, and of a packet; B_opt: of the best packet
+  tau, tc                  start-up time of a message; t_c, transfer time of an element
+  T, T_min                 time; least time, with packets of B_opt";
+
+/// What `--help` adds.
+fn names_and_words() -> String {
+    format!("{}\n\n{WORDS}", names())
 }
 
 /// The names of the tables, for people.
@@ -142,6 +169,21 @@ mod tests {
         assert!(lines[0].contains("1986, table 2"));
         assert_eq!(lines[1], " n  algorithm  1 s or r  1 s and r  all ports");
         assert_eq!(lines[lines.len() - 1], "10  MSBT              2          1       0.10");
+    }
+
+    #[test]
+    fn the_papers_words_are_explained() {
+        let explained = |word: &str, name: &str| assert!(WORDS.contains(word), "{name}: {word}");
+        for Definition { name, columns, .. } in definitions() {
+            columns.iter().filter(|column| column.contains(" s ")).for_each(|column| explained(column, name));
+            for row in rows(name, 4) {
+                for (index, column) in columns.iter().enumerate() {
+                    if ["algorithm", "operation", "ports", "problem"].contains(column) {
+                        row[index].as_str().expect("words").split(", ").for_each(|word| explained(word, name));
+                    }
+                }
+            }
+        }
     }
 
     #[test]

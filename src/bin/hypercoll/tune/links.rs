@@ -70,16 +70,26 @@ pub fn measure(ranks: &Ranks, eager: usize, seconds: f64, reach: &dyn Fn(f64)) -
     for ports in 2..=n {
         let peers = neighbours(ranks, ports);
         let together = per_byte(ranks, &peers, bytes, count, share, &mut memory);
-        speed_ups.push(t_c.median / together.median);
+        speed_ups.push(ratio(t_c.median, together.median));
     }
     reach(0.55);
     let far = (n > 1).then(|| {
         let near = per_byte(ranks, &neighbours(ranks, n), bytes, count, share / 2.0, &mut memory);
-        per_byte(ranks, &strangers(ranks), bytes, count, share / 2.0, &mut memory).median / near.median
+        let far = per_byte(ranks, &strangers(ranks), bytes, count, share / 2.0, &mut memory);
+        ratio(far.median, near.median)
     });
     let most = speed_ups.iter().fold(1.0f64, |most, s| most.max(*s)).round() as u32;
     let pairs_linked = far.is_none_or(|far| far < LINKED);
     Links { tau, hop, t_c, burst, ports: most.clamp(1, n), speed_ups, pairs_linked, far }
+}
+
+/// How many times as long one takes as the other; as long, if noise has left nothing of either.
+fn ratio(one: f64, other: f64) -> f64 {
+    if one > 0.0 && other > 0.0 {
+        one / other
+    } else {
+        1.0
+    }
 }
 
 /// The neighbours of this rank across the lowest dimensions; of a rank outside the whole cube none.
@@ -102,21 +112,32 @@ fn start_ups(ranks: &Ranks, seconds: f64) -> (Value, Value) {
     let n = dimension_for(ranks.size);
     // An element for each of the n parts.
     let (send, mut receive) = (vec![1u8; n as usize], vec![0u8; ranks.size * n as usize]);
-    let mut times = [(PortModel::OnePort, Vec::new()), (PortModel::AllPorts, Vec::new())];
-    // In turns, as what disturbs a machine lasts.
+    let mut times = |ports: PortModel| {
+        ranks.repeat(seconds / (2 * TURNS) as f64, || {
+            let call = ranks.cube.all_gather().algorithm("complete_broadcast").ports(ports);
+            ranks.sound(call.run(&send[..], &mut receive[..]));
+        })
+    };
+    // In turns, as what disturbs a machine lasts: it is in both times of a turn, and so not in their difference.
+    let (mut one, mut differences) = (Vec::new(), Vec::new());
     for _ in 0..TURNS {
-        for (ports, times) in &mut times {
-            let call = || ranks.cube.all_gather().algorithm("complete_broadcast").ports(*ports);
-            let share = seconds / (2 * TURNS) as f64;
-            times.extend(ranks.repeat(share, || ranks.sound(call().run(&send[..], &mut receive[..]))));
+        let times_of_one = times(PortModel::OnePort);
+        if n > 1 {
+            let all = Value::of(&times(PortModel::AllPorts));
+            differences.push((all.median - Value::of(&times_of_one).median).max(0.0));
         }
+        one.extend(times_of_one);
     }
-    let [one, all] = times.map(|(_, times)| Value::of(&times));
+    let one = Value::of(&one);
     if n < 2 {
         // Two ranks exchange one message: what of its time is which cannot be told.
         return (one.scaled(0.5), one.scaled(0.5));
     }
-    let tau = all.minus(one.median).scaled(1.0 / f64::from(n * (n - 1)));
+    let mut tau = Value::of(&differences).scaled(1.0 / f64::from(n * (n - 1)));
+    if tau.median <= 0.0 {
+        // Less than the noise, but no message is free: a small part of what start-up and hop are together.
+        tau.median = one.median / f64::from(4 * n);
+    }
     (tau, one.scaled(1.0 / f64::from(n)).minus(tau.median))
 }
 
@@ -125,7 +146,9 @@ fn calibrated(ranks: &Ranks, bytes: usize, memory: &mut Memory) -> usize {
     let mut count = SHORT_BYTES.div_ceil(bytes).max(2);
     loop {
         let peers = neighbours(ranks, 1);
-        let times = ranks.repeat(0.0, || ranks.train(&peers, bytes, count, memory));
+        let times = ranks.repeat(0.0, || {
+            ranks.train(&peers, bytes, count, memory);
+        });
         if Value::of(&times).median >= SHORT || count * bytes >= 16 << 20 {
             return count;
         }
@@ -137,7 +160,11 @@ fn calibrated(ranks: &Ranks, bytes: usize, memory: &mut Memory) -> usize {
 fn per_byte(ranks: &Ranks, peers: &[usize], bytes: usize, count: usize, seconds: f64, memory: &mut Memory) -> Value {
     // `count` is the messages of a train to one peer; several get as many together.
     let each = count.div_ceil(peers.len().max(1)).max(2);
-    let mut train = |count| ranks.repeat(seconds / 2.0, || ranks.train(peers, bytes, count, memory));
+    let mut train = |count| {
+        ranks.repeat(seconds / 2.0, || {
+            ranks.train(peers, bytes, count, memory);
+        })
+    };
     let short = Value::of(&train(each)).median;
     let long = train(LONGER * each);
     let mut more = [((LONGER - 1) * each * peers.len() * bytes) as f64];
@@ -146,58 +173,75 @@ fn per_byte(ranks: &Ranks, peers: &[usize], bytes: usize, count: usize, seconds:
     Value::of(&long.iter().map(|time| (time - short).max(0.0) / more[0]).collect::<Vec<_>>())
 }
 
-/// What a train is earlier after a pause than right behind another one, in bytes; what may be noise is none.
+/// What the first half of a train after a pause is faster than the second one, in bytes; what may be noise is none.
 fn burst(ranks: &Ranks, t_c: f64, seconds: f64, memory: &mut Memory) -> usize {
     const BYTES: usize = 4 << 10;
-    const TOTAL: usize = 64 << 10;
+    const HALF: usize = 64 << 10;
     const NOISE: f64 = 0.05;
     let peers = neighbours(ranks, 1);
-    // As long as the train takes: whatever passes ahead of it has come back then.
-    let pause = Duration::from_secs_f64((TOTAL as f64 * t_c).clamp(0.0, seconds));
-    let mut trains = |count| {
-        let times = ranks.repeat_after(
-            seconds / 2.0,
-            || std::thread::sleep(pause),
-            || (0..count).for_each(|_| ranks.train(&peers, BYTES, TOTAL / BYTES, memory)),
-        );
-        // Whatever disturbs a train makes it longer, and differences feel it the most.
-        Value::of(&times).min
-    };
-    let (one, two) = (trains(1), trains(2));
-    let ahead = (two - 2.0 * one) / t_c;
-    if ahead > NOISE * TOTAL as f64 && ahead < TOTAL as f64 {
+    // As long as half a train takes: whatever passes ahead of it has come back then.
+    let pause = Duration::from_secs_f64((HALF as f64 * t_c).clamp(0.0, seconds));
+    // Both halves are on their way at once: a rank that sees the end of the first one late does not delay the second one, nor is
+    // there a pause in which something could come back.
+    let mut halves = Vec::new();
+    let wholes = ranks.repeat_after(
+        seconds,
+        || std::thread::sleep(pause),
+        || halves.push(ranks.train(&peers, BYTES, 2 * HALF / BYTES, memory)),
+    );
+    ranks.maximum(&mut halves);
+    // Whatever disturbs a train makes it longer, and differences feel it the most. Not the least difference: that is of a first
+    // half whose end was seen late. The first run is not among the wholes.
+    let (half, whole) = (Value::of(&halves[1..]).min, Value::of(&wholes).min);
+    let ahead = (whole - 2.0 * half) / t_c;
+    if ahead > NOISE * HALF as f64 && ahead < HALF as f64 {
         ahead as usize
     } else {
         0
     }
 }
 
+/// A packet size on trial.
+struct Trial {
+    packet: usize,
+    /// Bytes of the short broadcast.
+    bytes: usize,
+    /// The least times of the short and the long one: whatever disturbs a run makes it longer, and differences feel it the most.
+    least: [f64; 2],
+    runs: usize,
+    spent: f64,
+}
+
 /// Finds the packet size by broadcasts along the path through all ranks: seconds per byte of a long one less a short one.
 pub fn best_packet(ranks: &Ranks, t_c: f64, seconds: f64) -> Packet {
     const LEAST_PACKETS: usize = 4;
-    let sizes: Vec<usize> = (10..=18).map(|shift| 1usize << shift).collect();
-    let share = seconds / sizes.len() as f64;
-    let mut tried = Vec::new();
-    let mut vector: Vec<u8> = Vec::new();
-    for packet in sizes {
-        // A few packets must fit in the time.
-        if !tried.is_empty() && 3.0 * ((LONGER + 1) * LEAST_PACKETS * packet) as f64 * t_c > share {
-            break;
-        }
+    // The first run is a slow one: it makes its plan, and touches memory first.
+    const LEAST_RUNS: usize = 2;
+    const SHIFTS: std::ops::Range<u32> = 10..19;
+    let share = seconds / SHIFTS.len() as f64;
+    // A few packets must fit in the time.
+    let fits = |packet: usize| 3.0 * ((LONGER + 1) * LEAST_PACKETS * packet) as f64 * t_c <= share;
+    let sizes = SHIFTS.map(|shift| 1usize << shift).take_while(|packet| *packet == 1 << SHIFTS.start || fits(*packet));
+    let trial = |packet: usize| {
         let bytes = ((SHORT / t_c) as usize).clamp(SHORT_BYTES, 4 << 20).max(LEAST_PACKETS * packet);
-        let mut broadcast = |bytes: usize| {
-            vector.resize(bytes, 1);
-            let times = ranks.repeat(share / 2.0, || {
-                let call = ranks.cube.broadcast(0).algorithm("hamiltonian_path").packet(packet);
-                ranks.sound(call.run(&mut vector[..]));
-            });
-            // Whatever disturbs a run makes it longer, and differences feel it the most.
-            Value::of(&times).min
-        };
-        let short = broadcast(bytes);
-        let long = broadcast(LONGER * bytes);
-        tried.push((packet, (long - short) / ((LONGER - 1) * bytes) as f64));
+        Trial { packet, bytes, least: [f64::INFINITY; 2], runs: 0, spent: 0.0 }
+    };
+    let mut trials: Vec<Trial> = sizes.map(trial).collect();
+    let most = trials.iter().map(|trial| trial.bytes).max().unwrap_or(0);
+    let mut vector = vec![1u8; LONGER * most];
+    // In turns, as what disturbs a machine lasts: next is the one that has had the least time, until all have had their share.
+    let unfinished = |trial: &&mut Trial| trial.spent < share || trial.runs < LEAST_RUNS;
+    while let Some(trial) = trials.iter_mut().filter(unfinished).min_by(|a, b| a.spent.total_cmp(&b.spent)) {
+        trial.runs += 1;
+        for (least, bytes) in trial.least.iter_mut().zip([trial.bytes, LONGER * trial.bytes]) {
+            let call = ranks.cube.broadcast(0).algorithm("hamiltonian_path").packet(trial.packet);
+            let [time, spent] = ranks.once(|| (), || ranks.sound(call.run(&mut vector[..bytes])));
+            *least = least.min(time);
+            trial.spent += spent;
+        }
     }
+    let time = |Trial { bytes, least: [short, long], .. }: &Trial| (long - short) / ((LONGER - 1) * bytes) as f64;
+    let mut tried: Vec<(usize, f64)> = trials.iter().map(|trial| (trial.packet, time(trial))).collect();
     tried.retain(|(_, time)| *time > 0.0);
     let least = tried.iter().map(|(_, time)| *time).fold(f64::INFINITY, f64::min);
     let best = tried.iter().find(|(_, time)| *time <= least * AS_GOOD).map_or(1 << 10, |(packet, _)| *packet);

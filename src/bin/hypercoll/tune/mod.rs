@@ -19,7 +19,8 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = "Under mpirun, on the hosts and with the settings of MPI that programs will use, for instance:
   mpirun -n 8 --oversubscribe hypercoll tune
-  mpirun --hostfile hosts -n 16 --map-by node hypercoll tune --out cluster.toml
+  mpirun --hostfile hosts --map-by ppr:1:node hypercoll tune --out cluster.toml
+On several hosts start one rank a host: of several, messages within a host may be measured in place of the network's.
 The file goes to the default place, ~/.config/hypercoll/<host>-<shared|network>.toml, where programs on this machine find it by
 themselves, or where --out says, and HYPERCOLL_TUNING=FILE names it to programs.")]
 #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
@@ -77,6 +78,9 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
     }
     let first = ranks.rank == 0;
     let origin = report::origin(ranks);
+    if let Some(warning) = report::several_a_host(&origin).filter(|_| first) {
+        eprintln!("hypercoll: warning: {warning}");
+    }
     // A file that cannot be written is better found out before than after the measurement.
     let place = if first { report::place(args.out.as_deref(), &origin.host, ranks.cores.is_some()) } else { Ok(None) };
     if ranks.any(place.is_err()) {
@@ -113,6 +117,9 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
         parameters,
         shared_memory: ranks.cores.map(|cores| hypercoll::select::tuning::Shared { cores }),
     };
+    // Where noise has left nothing of a value, what would be written would be refused.
+    Tuning::parse(&tuning.text())
+        .map_err(|error| Failure::Found(format!("the machine was too busy to be measured: {error}")))?;
     let place = place.ok().flatten();
     if let Some(place) = &place {
         std::fs::write(place, tuning.text())

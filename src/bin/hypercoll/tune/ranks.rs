@@ -67,16 +67,10 @@ impl Ranks {
     pub fn repeat_after(&self, seconds: f64, mut before: impl FnMut(), mut run: impl FnMut()) -> Vec<f64> {
         let (mut samples, mut spent) = (Vec::new(), 0.0);
         loop {
-            let begin = Instant::now();
-            before();
-            self.sound(self.cube.barrier());
-            let start = Instant::now();
-            run();
-            let mut times = [start.elapsed().as_secs_f64(), begin.elapsed().as_secs_f64()];
-            self.maximum(&mut times);
+            let [time, all] = self.once(&mut before, &mut run);
+            spent += all;
+            samples.push(time);
             // All ranks have the same numbers, and stop together.
-            spent += times[1];
-            samples.push(times[0]);
             if samples.len() > MOST || samples.len() > LEAST && spent > seconds {
                 samples.remove(0);
                 return samples;
@@ -84,23 +78,48 @@ impl Ranks {
         }
     }
 
+    /// What all ranks do together, once, after something that is not timed: the time that the slowest rank took, without and with
+    /// that something.
+    pub fn once(&self, before: impl FnOnce(), run: impl FnOnce()) -> [f64; 2] {
+        let begin = Instant::now();
+        before();
+        self.sound(self.cube.barrier());
+        let start = Instant::now();
+        run();
+        let mut times = [start.elapsed().as_secs_f64(), begin.elapsed().as_secs_f64()];
+        self.maximum(&mut times);
+        times
+    }
+
     /// Exchanges trains of messages: `count` messages of `bytes` to each of the peers, and as many from each; a peer may
-    /// occur more than once.
-    pub fn train(&self, peers: &[usize], bytes: usize, count: usize, memory: &mut Memory) {
+    /// occur more than once. The seconds until the first half of what comes is there.
+    pub fn train(&self, peers: &[usize], bytes: usize, count: usize, memory: &mut Memory) -> f64 {
+        let start = Instant::now();
         let total = peers.len() * count;
         let Memory { send, receive } = memory;
         send.resize(bytes, 1);
         receive.resize(total * bytes, 0);
-        mpi::request::multiple_scope(2 * total, |scope, requests| {
+        mpi::request::scope(|scope| {
             let process = |peer: usize| self.world.process_at_rank(peer as Rank);
+            let (mut receives, mut sends) = (Vec::with_capacity(total), Vec::with_capacity(total));
             for (part, peer) in receive.chunks_mut(bytes).zip(peers.iter().cycle()) {
-                requests.add(process(*peer).immediate_receive_into(scope, part));
+                receives.push(process(*peer).immediate_receive_into(scope, part));
             }
             for peer in peers.iter().cycle().take(total) {
-                requests.add(process(*peer).immediate_send(scope, &send[..]));
+                sends.push(process(*peer).immediate_send(scope, &send[..]));
             }
-            requests.wait_all(&mut Vec::new());
-        });
+            let mut half = 0.0;
+            for (nth, request) in receives.into_iter().enumerate() {
+                request.wait_without_status();
+                if nth + 1 == total.div_ceil(2) {
+                    half = start.elapsed().as_secs_f64();
+                }
+            }
+            for request in sends {
+                request.wait_without_status();
+            }
+            half
+        })
     }
 }
 

@@ -6,27 +6,22 @@ use crate::bench::environment::date;
 use crate::bench::sizes::show_bytes;
 use crate::Failure;
 use hypercoll::select::tuning::{default_place, host_name, mpi_name, Here, Origin, Tuning};
+use mpi::collective::SystemOperation;
 use mpi::traits::*;
+use mpi::Rank;
 use serde_json::{json, Value as Json};
-use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Bytes of a host's name in what ranks tell each other.
-const NAME: usize = 256;
-
 /// Where and when (all ranks call this together).
 pub fn origin(ranks: &Ranks) -> Origin {
     let name = mpi::environment::processor_name().unwrap_or_default();
-    let mut own = [0u8; NAME];
-    own.iter_mut().zip(name.bytes()).for_each(|(to, from)| *to = from);
-    let mut all = vec![0u8; NAME * ranks.size];
-    ranks.world.all_gather_into(&own[..], &mut all[..]);
-    let names: BTreeSet<&[u8]> = all.chunks(NAME).collect();
-    // Ranks that do not share a memory are on several hosts, whatever those are called.
-    let hosts = if ranks.cores.is_some() { 1 } else { names.len().max(2) };
+    // Ranks that do not share a memory are on several hosts, whatever those are called: one of each is counted.
+    let neighbours = ranks.world.split_shared(ranks.rank as Rank);
+    let (own, mut hosts) = ([u64::from(neighbours.rank() == 0)], [0u64]);
+    ranks.world.all_reduce_into(&own[..], &mut hosts[..], SystemOperation::sum());
     let library = mpi::environment::library_version().unwrap_or_default();
     let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processor.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
@@ -35,11 +30,22 @@ pub fn origin(ranks: &Ranks) -> Origin {
         host: host_name(&name).to_string(),
         cpu: model.map_or("unknown", |(_, model)| model.trim()).to_string(),
         mpi: mpi_name(&library),
-        hosts,
+        hosts: hosts[0] as usize,
         ranks: ranks.size,
         hypercoll: env!("CARGO_PKG_VERSION").into(),
         date: date(now).split('T').next().unwrap_or_default().to_string(),
     }
+}
+
+/// What is wrong where each of several hosts has several ranks; `None` elsewhere.
+pub fn several_a_host(origin: &Origin) -> Option<String> {
+    let Origin { hosts, ranks, .. } = origin;
+    (*hosts > 1 && ranks > hosts).then(|| {
+        format!(
+            "{ranks} ranks on {hosts} hosts: messages within a host may be measured in place of the network's; start one rank a \
+             host (mpirun --map-by ppr:1:node)"
+        )
+    })
 }
 
 /// Where the file goes, once it is certain that it can be written there; `None` if there is no default place.
@@ -72,6 +78,7 @@ impl Found {
         json!({
             "file": self.place,
             "tuning": self.tuning,
+            "warning": several_a_host(&self.tuning.machine),
             "tau_s": spread(&self.links.tau),
             "t_c_s_per_byte": spread(&self.links.t_c),
             "port_speed_ups": self.links.speed_ups,
@@ -88,6 +95,9 @@ impl Found {
         let Links { tau, hop, t_c, burst, ports, speed_ups, pairs_linked, far } = &self.links;
         let on = if *hosts == 1 { "one host".into() } else { format!("{hosts} hosts") };
         writeln!(out, "{ranks} ranks on {on} ({host}, {cpu}), {mpi}")?;
+        if let Some(warning) = several_a_host(&self.tuning.machine) {
+            writeln!(out, "warning: {warning}")?;
+        }
         let mut row = |name: &str, value: String, sure: String| writeln!(out, "{name:<22} {value:>16}   {sure}");
         let times = |value: &Value| format!("{:.3} to {:.3}", value.min * 1e6, value.max * 1e6);
         row("start-up tau", format!("{:.3} us", tau.median * 1e6), times(tau))?;
@@ -117,7 +127,11 @@ impl Found {
             )?;
         }
         let eager = self.tuning.parameters.eager;
-        row("eager boundary", format!("{eager} B"), "largest message that did not wait, to 2 %".into())?;
+        let (value, sure) = match eager {
+            0 => ("none found".to_string(), "no size from which on messages wait for their receivers"),
+            _ => (format!("{eager} B"), "largest message that did not wait, to 2 %"),
+        };
+        row("eager boundary", value, sure.into())?;
         match &self.place {
             Some(place) => {
                 writeln!(out, "written to {}", place.display())?;
@@ -126,5 +140,20 @@ impl Found {
             None => writeln!(out, "written nowhere: neither HOME nor XDG_CONFIG_HOME is set (--out FILE)")?,
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_ranks_on_each_of_several_hosts_are_warned_of() {
+        let warning = |hosts, ranks| {
+            let [host, cpu, mpi, hypercoll, date] = [(); 5].map(|()| String::new());
+            several_a_host(&Origin { host, cpu, mpi, hosts, ranks, hypercoll, date })
+        };
+        assert_eq!([warning(1, 8), warning(8, 8), warning(2, 2)], [None, None, None]);
+        assert!(warning(2, 3).is_some_and(|text| text.contains("3 ranks on 2 hosts")));
     }
 }

@@ -1,0 +1,191 @@
+//! The plans of a communicator: made once for every form of a call, and found again.
+//!
+//! Memory: [`MOST_PLANS`] plans at most, which hold [`MOST_HELD`] entries together, or a single one that holds more. What would
+//! exceed that starts the cache afresh. The last [`MOST_RECENT`] plans stay at hand in any case.
+
+use crate::collective::{Call, Layout};
+use crate::error::Result;
+use crate::schedule::Schedule;
+use crate::select::{Choice, Options};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Plans kept at hand without hashing.
+const MOST_RECENT: usize = 4;
+/// Plans kept.
+const MOST_PLANS: usize = 4096;
+/// What the plans kept hold together: [`Plan::entries`]. At about 35 bytes an entry, some 75 MB.
+const MOST_HELD: usize = 1 << 21;
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct PlanKey {
+    call: Call,
+    element: usize,
+    options: Options,
+}
+
+impl PlanKey {
+    /// Without the key of what is looked for, which would be copies.
+    fn is_of(&self, call: &Call, element: usize, options: &Options) -> bool {
+        self.element == element && self.call == *call && self.options == *options
+    }
+}
+
+/// A schedule, ready to run, and how it came about.
+pub(crate) struct Plan {
+    pub call: Call,
+    pub element: usize,
+    pub choice: Choice,
+    pub schedule: Schedule,
+    /// [`Call::send_len`] and [`Call::receive_len`] of this rank.
+    pub lengths: (usize, usize),
+}
+
+impl Plan {
+    /// Operations, their ranges and dependencies, and what the call lists: blocks (of two numbers each) and targets. Several plans
+    /// may share such a list; each counts it.
+    fn entries(&self) -> usize {
+        let schedule = &self.schedule;
+        let operations = schedule.operations().iter();
+        let listed: usize = operations.map(|o| 1 + schedule.ranges(o).len() + schedule.dependencies(o).len()).sum();
+        let blocks = self.call.layout.as_ref().map_or(0, Layout::blocks);
+        let targets = self.call.permutation.as_ref().map_or(0, |permutation| permutation.len());
+        listed + 2 * blocks + targets
+    }
+}
+
+/// The plans kept.
+#[derive(Default)]
+pub(super) struct Plans {
+    kept: HashMap<PlanKey, Rc<Plan>>,
+    /// The sum of their entries.
+    held: usize,
+    /// The plans looked up last, looked at first: comparing a few keys is faster than hashing one.
+    recent: Vec<(PlanKey, Rc<Plan>)>,
+}
+
+impl Plans {
+    /// The plan of a call, made if it is not kept.
+    pub fn find(
+        &mut self,
+        call: &Call,
+        element: usize,
+        options: &Options,
+        make: impl FnOnce() -> Result<Plan>,
+    ) -> Result<Rc<Plan>> {
+        if let Some((_, plan)) = self.recent.iter().find(|(key, _)| key.is_of(call, element, options)) {
+            return Ok(Rc::clone(plan));
+        }
+        let key = PlanKey { call: call.clone(), element, options: options.clone() };
+        let plan = match self.kept.get(&key) {
+            Some(plan) => Rc::clone(plan),
+            None => self.keep(key.clone(), make()?),
+        };
+        self.recent.truncate(MOST_RECENT - 1);
+        self.recent.insert(0, (key, Rc::clone(&plan)));
+        Ok(plan)
+    }
+
+    fn keep(&mut self, key: PlanKey, plan: Plan) -> Rc<Plan> {
+        let entries = plan.entries();
+        if self.kept.len() >= MOST_PLANS || self.held + entries > MOST_HELD {
+            self.kept.clear();
+            self.held = 0;
+        }
+        self.held += entries;
+        let plan = Rc::new(plan);
+        self.kept.insert(key, Rc::clone(&plan));
+        plan
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::{registry::ALGORITHMS, Parameters, PortModel};
+    use crate::collective::{Buffer, Collective};
+    use crate::error::Error;
+    use crate::schedule::{BufferRange, Builder};
+
+    /// A plan of some sends, each of one range that depends on nothing.
+    fn plan(call: &Call, sends: usize) -> Plan {
+        let mut builder = Builder::new();
+        for offset in 0..sends {
+            builder.send(0, 1, &[BufferRange { buffer: Buffer::Send, offset, len: 1 }]);
+        }
+        let parameters = Parameters::new(PortModel::OnePort);
+        let choice = Choice { algorithm: &ALGORITHMS[0], parameters, predicted: 0.0, why: String::new() };
+        Plan { call: call.clone(), element: 1, choice, schedule: builder.finish(0, 2, 0), lengths: (0, 0) }
+    }
+
+    /// Looks a call up, whose plan has so many sends; the bounds hold after that.
+    fn find(plans: &mut Plans, call: &Call, sends: usize) -> Rc<Plan> {
+        let found = plans.find(call, 1, &Options::default(), || Ok(plan(call, sends))).unwrap();
+        assert!(plans.kept.len() <= MOST_PLANS && plans.recent.len() <= MOST_RECENT);
+        assert!(plans.held <= MOST_HELD || plans.kept.len() == 1);
+        assert_eq!(plans.held, plans.kept.values().map(|plan| plan.entries()).sum::<usize>());
+        found
+    }
+
+    #[test]
+    fn what_plans_hold_is_counted() {
+        let call = Call::new(Collective::Broadcast, 4, 10);
+        assert_eq!(plan(&call, 5).entries(), 10);
+        let call = Call::new(Collective::AllGather, 4, 10).with_layout(Layout::of_vectors([1, 2, 0, 3]));
+        assert_eq!(plan(&call, 5).entries(), 18);
+        let call = Call::new(Collective::Permute, 4, 10);
+        assert_eq!(plan(&call, 5).entries(), 14);
+        // Each of two receives into one range waits for the one before.
+        let mut builder = Builder::new();
+        (0..3).for_each(|_| builder.receive(0, 1, &[BufferRange { buffer: Buffer::Receive, offset: 0, len: 1 }]));
+        assert_eq!(Plan { schedule: builder.finish(0, 2, 0), ..plan(&call, 0) }.entries(), 3 + 3 + 2 + 4);
+    }
+
+    #[test]
+    fn a_plan_is_made_once() {
+        let mut plans = Plans::default();
+        let calls: Vec<Call> = (0..3 * MOST_RECENT).map(|count| Call::new(Collective::Broadcast, 2, count)).collect();
+        let made: Vec<_> = calls.iter().map(|call| find(&mut plans, call, 1)).collect();
+        for (call, made) in calls.iter().zip(made) {
+            assert!(Rc::ptr_eq(&find(&mut plans, call, 1), &made));
+        }
+        let refused = plans.find(&Call::new(Collective::Barrier, 2, 0), 1, &Options::default(), || Err(Error::Packet));
+        assert!(refused.is_err() && plans.kept.len() == calls.len());
+    }
+
+    #[test]
+    fn plans_are_limited_in_number() {
+        let mut plans = Plans::default();
+        let call = |count| Call::new(Collective::Broadcast, 2, count);
+        for count in 0..MOST_PLANS {
+            plans.find(&call(count), 1, &Options::default(), || Ok(plan(&call(count), 1))).unwrap();
+        }
+        assert_eq!(plans.kept.len(), MOST_PLANS);
+        for more in 1..5 {
+            find(&mut plans, &call(MOST_PLANS + more), 1);
+            assert_eq!(plans.kept.len(), more);
+        }
+    }
+
+    #[test]
+    fn plans_are_limited_in_what_they_hold() {
+        let mut plans = Plans::default();
+        let call = |blocks: usize, root: usize| {
+            let layout = Layout::of_vectors(std::iter::repeat_n(1, blocks));
+            Call::new(Collective::Scatter, 2, 0).with_root(root).with_layout(layout)
+        };
+        // Three fit, the next one starts afresh.
+        let third = MOST_HELD / 6 - 1;
+        for (index, kept) in [1, 2, 3, 1, 2, 3, 1].into_iter().enumerate() {
+            find(&mut plans, &call(third, index), 1);
+            assert_eq!(plans.kept.len(), kept);
+        }
+        // One that is too long stays as long as no other comes, and is at hand even then.
+        let long = call(MOST_HELD, 0);
+        let made = find(&mut plans, &long, 1);
+        assert_eq!(plans.kept.len(), 1);
+        find(&mut plans, &call(1, 0), 1);
+        assert_eq!(plans.kept.len(), 1);
+        assert!(Rc::ptr_eq(&find(&mut plans, &long, 1), &made));
+    }
+}

@@ -1,0 +1,70 @@
+//! What a communicator tells and is told between collectives, and within one.
+
+use super::*;
+use crate::executor::{Completion, Wait};
+use crate::schedule::BufferRange;
+use crate::threads;
+
+/// The transport of a rank without others, which shows what it was told of sends.
+struct Alone(Rc<Cell<Option<bool>>>);
+
+impl Transport for Alone {
+    fn rank(&self) -> usize {
+        0
+    }
+
+    fn size(&self) -> usize {
+        1
+    }
+
+    fn send(&mut self, _: u32, _: usize, _: &[BufferRange], _: &Buffers, _: bool) -> Result<()> {
+        Err(Error::Broken)
+    }
+
+    fn receive(&mut self, _: u32, _: usize, _: &[BufferRange], _: &mut Buffers) -> Result<()> {
+        Err(Error::Broken)
+    }
+
+    fn progress(&mut self, _: Wait, _: &mut Buffers, _: &mut Vec<Completion>) -> Result<()> {
+        Ok(())
+    }
+
+    fn ways(&self) -> String {
+        "none".into()
+    }
+
+    fn synchronous_sends(&mut self, on: bool) {
+        self.0.set(Some(on));
+    }
+}
+
+#[test]
+fn sends_are_synchronous_from_the_next_collective_on() {
+    let told = Rc::new(Cell::new(None));
+    let transport = Box::new(Alone(Rc::clone(&told)));
+    let cube = Hypercube::over(transport, Machine::shared_memory(1), Ok(Overrides::default()));
+    // What the environment asks for stays as it is.
+    cube.barrier().unwrap();
+    assert_eq!(told.get(), None);
+    for on in [true, false] {
+        cube.synchronous_sends(on);
+        assert_ne!(told.get(), Some(on));
+        cube.barrier().unwrap();
+        assert_eq!(told.get(), Some(on));
+    }
+}
+
+#[test]
+fn a_combining_function_may_ask_its_communicator() {
+    let sums = threads::run(3, |cube| {
+        let add = |a: &u64, b: &u64| {
+            cube.synchronous_sends(true);
+            assert_eq!((cube.transport().as_str(), cube.rank() < cube.size()), ("memory of one process", true));
+            a + b
+        };
+        let mut sum = 0u64;
+        cube.all_reduce_into(&1u64, &mut sum, add).unwrap();
+        sum
+    });
+    assert_eq!(sums, [3; 3]);
+}
