@@ -99,6 +99,23 @@ fn on_cubes_short_messages_go_one_at_a_time() {
     }
 }
 
+/// Blocks of 32 B on the cube of 8 hosts, a message a round.
+#[test]
+fn what_is_asked_for_takes_no_form_away_that_serves_it() {
+    let machine = Tuning::parse(include_str!("measured/cube3.toml")).expect("a tuning file").machine(None);
+    for collective in [Collective::AllGather, Collective::AllToAll, Collective::ReduceScatter] {
+        let call = Call::new(collective, 8, 4);
+        let chosen = |options: Options| {
+            let choice = choose(&call, ELEMENT, &options, &machine).expect("a choice");
+            (choice.algorithm.name, choice.parameters.ports)
+        };
+        let usual = chosen(Options::default());
+        assert_eq!(usual.1, PortModel::OnePort, "{collective}");
+        assert_eq!(chosen(Options { packet: Some(100_000), ..Options::default() }), usual, "{collective}");
+        assert_eq!(chosen(Options { symmetrized: Some(false), ..Options::default() }), usual, "{collective}");
+    }
+}
+
 /// Microseconds on the star of 8 hosts: all-reduce of 1 KiB 458 (histogram 704), of 4 KiB 1050 (symmetrised 1353); all-gather of
 /// blocks of 512 B 499 (XOR exchange 566); broadcast of 4 KiB 785 (from the middle of the path 1222).
 #[test]
