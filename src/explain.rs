@@ -1,10 +1,9 @@
 //! What ran and why.
 
-use crate::algorithm::{Parameters, PortModel};
+use crate::algorithm::Parameters;
 use crate::collective::{Collective, MatrixProduct};
 use crate::comm::Plan;
 use crate::select::{candidates, Candidate, Machine, Options};
-use crate::topology::sbnt::Variant;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -106,7 +105,6 @@ impl Explanation {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parameters { packet, ports, symmetrized, order, variant } = self.parameters;
         match self.matrices {
             None => write!(f, "{} of {} x {} B on {} ranks", self.collective, self.count, self.element, self.size)?,
             Some(MatrixProduct { rows, inner, columns, grid_rows, grid_columns }) => write!(
@@ -121,21 +119,12 @@ impl fmt::Display for Explanation {
         if let Some(peer) = self.peer {
             write!(f, ", peer {peer}")?;
         }
-        write!(f, ": {} ({}), {ports}", self.algorithm, self.source)?;
-        if ports == PortModel::AllPorts && symmetrized {
-            write!(f, ", symmetrised")?;
-        }
-        if let Some(order) = order {
-            write!(f, ", order {order}")?;
-        }
-        if variant != Variant::default() {
-            write!(f, ", variant {variant}")?;
-        }
+        write!(f, ": {} ({}), {}", self.algorithm, self.source, self.parameters.form())?;
         if !self.avoided.is_empty() {
             let links: Vec<String> = self.avoided.iter().map(|(a, b)| format!("{a}-{b}")).collect();
             write!(f, ", avoiding {}", links.join(" "))?;
         }
-        match packet {
+        match self.parameters.packet {
             Some(packet) => write!(f, ", packets of {packet} elements")?,
             None => write!(f, ", whole messages")?,
         }

@@ -113,6 +113,15 @@ impl Parameters {
         Parameters { packet: None, ports, symmetrized, order: None, variant: Variant::default() }
     }
 
+    /// In words, without the packet: the port model, and what is not as usual.
+    pub fn form(&self) -> String {
+        let Parameters { packet: _, ports, symmetrized, order, variant } = *self;
+        let symmetrized = if ports == PortModel::AllPorts && symmetrized { ", symmetrised" } else { "" };
+        let order = order.map_or(String::new(), |order| format!(", order {order}"));
+        let variant = if variant == Variant::default() { String::new() } else { format!(", variant {variant}") };
+        format!("{ports}{symmetrized}{order}{variant}")
+    }
+
     /// g of Stout and Wagar: the groups of a vector of `count` elements whose first packets, of at most B elements each, leave
     /// over `links` links; one where no packet size is given.
     fn groups(&self, count: usize, links: u32) -> usize {

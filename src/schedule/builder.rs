@@ -162,8 +162,15 @@ impl Builder {
             }
         }
         let cut = !self.steps.is_empty();
-        let new_round = |&at: &usize| at > 0 && self.operations[at].round != self.operations[at - 1].round;
-        self.steps.extend((0..self.operations.len()).filter(new_round));
+        let mut rounds: Vec<u32> = Vec::with_capacity(self.operations.len());
+        for at in 0..self.operations.len() {
+            if at == 0 || self.operations[at].round != self.operations[at - 1].round {
+                rounds.push(at as u32);
+                self.steps.push(at);
+            } else {
+                rounds.push(rounds[at - 1]);
+            }
+        }
         self.steps.push(self.operations.len());
         self.steps.sort_unstable();
         let (mut longest, mut exchanges, mut begin) = (0, true, 0);
@@ -177,11 +184,6 @@ impl Builder {
         }
         let window = LEAST_WINDOW.max(longest);
         let ahead = if cut && exchanges { window.min(EXCHANGES_AHEAD * longest) } else { window };
-        let mut rounds: Vec<u32> = Vec::with_capacity(self.operations.len());
-        for (index, operation) in self.operations.iter().enumerate() {
-            let same = index > 0 && operation.round == self.operations[index - 1].round;
-            rounds.push(if same { rounds[index - 1] } else { index as u32 });
-        }
         Schedule {
             rank,
             size,

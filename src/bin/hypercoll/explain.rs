@@ -7,7 +7,6 @@ use hypercoll::algorithm::{Algorithm, Parameters};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::select::tuning::{host_name, Here, Tuning};
 use hypercoll::select::{candidates, Candidate, Candidates, Choice, Machine, Options, Settings, Sources};
-use hypercoll::topology::sbnt::Variant;
 use serde_json::{json, Value};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -229,12 +228,8 @@ impl Answer {
     }
 
     fn form(&self, parameters: &Parameters) -> String {
-        let Parameters { packet, ports, symmetrized, order, variant } = parameters;
-        let symmetrized = if *symmetrized { ", symmetrised" } else { "" };
-        let order = order.map_or(String::new(), |order| format!(", order {order}"));
-        let variant = if *variant == Variant::default() { String::new() } else { format!(", variant {variant}") };
-        let form = format!("{ports}{symmetrized}{order}{variant}");
-        match packet.filter(|packet| *packet < self.call.space().len()) {
+        let form = parameters.form();
+        match parameters.packet.filter(|packet| *packet < self.call.space().len()) {
             Some(packet) => format!("{form}, packets of {packet} elements ({})", show_bytes(packet * self.element)),
             None => format!("{form}, whole messages"),
         }
