@@ -18,7 +18,8 @@ pub struct Machine {
     pub ports: PortModel,
     /// Whether every two ranks are linked as well as neighbours on the cube are.
     pub pairs_linked: bool,
-    /// Bytes of a packet at which a train of packets that are passed on is fastest; `None` where it has not been measured.
+    /// Bytes of a packet that costs [`PACKET_COST`] besides, in a train of packets that are passed on; `None` where it has not been
+    /// measured.
     pub packet: Option<usize>,
     /// Bytes that a link lets pass at once after a pause, as shapers do; 0 where they do not, or it has not been measured.
     pub burst: usize,
@@ -27,6 +28,10 @@ pub struct Machine {
     /// Where ranks share one memory: how they share the cores.
     pub shared: Option<SharedMemory>,
 }
+
+/// What a packet of [`Machine::packet`] bytes costs besides them, as a part of what they cost: headers, as a rule. Shorter packets are
+/// noticeably slower; longer ones last longer at every hop, and where ranks exchange them they go farther ahead.
+pub const PACKET_COST: f64 = 1.0 / 80.0;
 
 /// Bytes from which on the receiver of a message copies it, if it may. Shorter messages, such as packets are, go through memory that
 /// stays in the cores' caches.

@@ -11,7 +11,7 @@ mod settings;
 pub mod tuning;
 
 pub(crate) use machine::SINGLE_COPY_FROM;
-pub use machine::{Machine, SharedMemory};
+pub use machine::{Machine, SharedMemory, PACKET_COST};
 pub use model::predict;
 pub use overrides::{parse_bytes, Overrides};
 pub use settings::{Settings, Sources};

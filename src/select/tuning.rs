@@ -58,7 +58,7 @@ pub struct Measured {
     pub ports: u32,
     /// Whether every two ranks are linked as well as neighbours on the cube are.
     pub pairs_linked: bool,
-    /// Bytes of a packet at which a train of packets that are passed on is fastest.
+    /// Bytes of a packet that costs [`PACKET_COST`](super::PACKET_COST) besides, in a train of packets that are passed on.
     pub packet: usize,
     /// Bytes that a link lets pass at once after a pause, as shapers do.
     pub burst: usize,
@@ -135,7 +135,7 @@ impl Tuning {
              t_c = {t_c:e} # transfer time, seconds per byte\n\
              ports = {ports} # of a node that work at once\n\
              pairs_linked = {pairs_linked} # every two ranks are linked as well as neighbours on the cube\n\
-             packet = {packet} # fastest packet that is passed on, bytes\n\
+             packet = {packet} # good packet that is passed on, bytes\n\
              burst = {burst} # what a link lets pass at once after a pause, bytes\n\
              eager = {eager} # largest message that does not wait for its receiver, bytes; 0: no bound found\n"
         );

@@ -209,7 +209,7 @@ impl Answer {
             write!(out, ", packets below {}", show_bytes(limit))?;
         }
         if let Some(packet) = machine.packet {
-            write!(out, ", fastest packets {}", show_bytes(packet))?;
+            write!(out, ", good packets {}", show_bytes(packet))?;
         }
         if machine.burst > 0 {
             write!(out, ", {} pass a link at once", show_bytes(machine.burst))?;

@@ -77,7 +77,7 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
     // The papers' best packet is for start-ups that add to transfers. On a network both go on at the same time, so that shorter
     // packets are better: the best one of a few sizes.
     let limit = machine.packet_limit.map_or(LARGEST_PACKET, |limit| (limit - limit / 16).min(LARGEST_PACKET));
-    // On one port, packets shorter than those that are fastest one behind the other only cost headers.
+    // On one port, packets shorter than those that cost little besides their bytes gain nothing.
     let one_port = machine.ports != PortModel::AllPorts;
     let shortest = machine.packet.filter(|packet| one_port && (SHORTEST_PACKET..limit).contains(packet));
     let sizes = (shortest.unwrap_or(SHORTEST_PACKET).ilog2()..)

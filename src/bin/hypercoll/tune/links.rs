@@ -24,22 +24,13 @@ pub struct Links {
     pub far: Option<f64>,
 }
 
-/// The best packet that is passed on along a chain of ranks.
-pub struct Packet {
-    pub best: usize,
-    /// For each packet size in bytes the seconds per byte.
-    pub tried: Vec<(usize, f64)>,
-}
-
 /// A short train takes at least so long, in seconds, and carries so many bytes: more than shapers let pass at once.
-const SHORT: f64 = 0.02;
-const SHORT_BYTES: usize = 128 << 10;
+pub(super) const SHORT: f64 = 0.02;
+pub(super) const SHORT_BYTES: usize = 128 << 10;
 /// A long train is so many times as long.
-const LONGER: usize = 3;
+pub(super) const LONGER: usize = 3;
 /// Messages of trains, in bytes.
 const MESSAGES: [usize; 3] = [16 << 10, 48 << 10, 512 << 10];
-/// So much worse than the best one a packet size may be.
-const AS_GOOD: f64 = 1.03;
 /// Trains to ranks that are no neighbours take less than this if they have links of their own; on a cube they share them, and
 /// take twice as long or longer.
 const LINKED: f64 = 1.5;
@@ -199,51 +190,4 @@ fn burst(ranks: &Ranks, t_c: f64, seconds: f64, memory: &mut Memory) -> usize {
     } else {
         0
     }
-}
-
-/// A packet size on trial.
-struct Trial {
-    packet: usize,
-    /// Bytes of the short broadcast.
-    bytes: usize,
-    /// The least times of the short and the long one: whatever disturbs a run makes it longer, and differences feel it the most.
-    least: [f64; 2],
-    runs: usize,
-    spent: f64,
-}
-
-/// Finds the packet size by broadcasts along the path through all ranks: seconds per byte of a long one less a short one.
-pub fn best_packet(ranks: &Ranks, t_c: f64, seconds: f64) -> Packet {
-    const LEAST_PACKETS: usize = 4;
-    // The first run is a slow one: it makes its plan, and touches memory first.
-    const LEAST_RUNS: usize = 2;
-    const SHIFTS: std::ops::Range<u32> = 10..19;
-    let share = seconds / SHIFTS.len() as f64;
-    // A few packets must fit in the time.
-    let fits = |packet: usize| 3.0 * ((LONGER + 1) * LEAST_PACKETS * packet) as f64 * t_c <= share;
-    let sizes = SHIFTS.map(|shift| 1usize << shift).take_while(|packet| *packet == 1 << SHIFTS.start || fits(*packet));
-    let trial = |packet: usize| {
-        let bytes = ((SHORT / t_c) as usize).clamp(SHORT_BYTES, 4 << 20).max(LEAST_PACKETS * packet);
-        Trial { packet, bytes, least: [f64::INFINITY; 2], runs: 0, spent: 0.0 }
-    };
-    let mut trials: Vec<Trial> = sizes.map(trial).collect();
-    let most = trials.iter().map(|trial| trial.bytes).max().unwrap_or(0);
-    let mut vector = vec![1u8; LONGER * most];
-    // In turns, as what disturbs a machine lasts: next is the one that has had the least time, until all have had their share.
-    let unfinished = |trial: &&mut Trial| trial.spent < share || trial.runs < LEAST_RUNS;
-    while let Some(trial) = trials.iter_mut().filter(unfinished).min_by(|a, b| a.spent.total_cmp(&b.spent)) {
-        trial.runs += 1;
-        for (least, bytes) in trial.least.iter_mut().zip([trial.bytes, LONGER * trial.bytes]) {
-            let call = ranks.cube.broadcast(0).algorithm("hamiltonian_path").packet(trial.packet);
-            let [time, spent] = ranks.once(|| (), || ranks.sound(call.run(&mut vector[..bytes])));
-            *least = least.min(time);
-            trial.spent += spent;
-        }
-    }
-    let time = |Trial { bytes, least: [short, long], .. }: &Trial| (long - short) / ((LONGER - 1) * bytes) as f64;
-    let mut tried: Vec<(usize, f64)> = trials.iter().map(|trial| (trial.packet, time(trial))).collect();
-    tried.retain(|(_, time)| *time > 0.0);
-    let least = tried.iter().map(|(_, time)| *time).fold(f64::INFINITY, f64::min);
-    let best = tried.iter().find(|(_, time)| *time <= least * AS_GOOD).map_or(1 << 10, |(packet, _)| *packet);
-    Packet { best, tried }
 }

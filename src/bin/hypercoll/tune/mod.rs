@@ -5,6 +5,8 @@ mod eager;
 #[cfg(feature = "mpi")]
 mod links;
 #[cfg(feature = "mpi")]
+mod packet;
+#[cfg(feature = "mpi")]
 mod ranks;
 #[cfg(feature = "mpi")]
 mod report;
@@ -97,7 +99,7 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
         None => links::measure(ranks, eager, 0.6 * args.seconds, &reach),
     };
     reach(0.7);
-    let packet = links::best_packet(ranks, links.t_c.median, 0.3 * args.seconds);
+    let packet = packet::measure(ranks, links.t_c.median, eager, 0.3 * args.seconds);
     progress.end();
     if !first {
         return Ok(());

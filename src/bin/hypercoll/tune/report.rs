@@ -1,6 +1,7 @@
 //! Where a measurement was made, where its file goes, and what is printed of it.
 
-use super::links::{Links, Packet};
+use super::links::Links;
+use super::packet::Packet;
 use super::ranks::{Ranks, Value};
 use crate::bench::environment::date;
 use crate::bench::sizes::show_bytes;
