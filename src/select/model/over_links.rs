@@ -76,11 +76,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let slower = slower(algorithm, call, sent * bytes, parameters, machine);
     let transfers = (at_rate + waits) * slower * machine.t_c * element as f64;
     // Where all ranks send in every round, a port recovers while messages are on their way; a host with several at work is busy with them.
-    let at_once = if all_send(&formula, &shape) && machine.ports != PortModel::AllPorts {
-        (burst / load.max(1.0)).min(1.0)
-    } else {
-        0.0
-    };
+    let at_once = if ports_busy(&formula, &shape, machine) { (burst / load.max(1.0)).min(1.0) } else { 0.0 };
     let meanwhile = messages * machine.tau + at_once * hops * machine.hop;
     (1.0 - at_once) * hops * machine.hop + together(meanwhile, transfers, machine.ports)
 }
@@ -114,11 +110,8 @@ fn traffic(
     let one_after_the_other = sharing * if overlap { load } else { formula.elements };
     // Messages that are early by themselves are cut into packets that wait behind those of others.
     let behind = if algorithm.flows { rounds } else { 0.0 };
-    let waits = if machine.ports != PortModel::AllPorts && all_send(formula, shape) {
-        NEW_PARTNER * (rounds - 1.0)
-    } else {
-        formula.hops as f64 - 1.0
-    };
+    let waits =
+        if ports_busy(formula, shape, machine) { NEW_PARTNER * (rounds - 1.0) } else { formula.hops as f64 - 1.0 };
     Traffic {
         messages: at_once * (rounds + load / sent),
         load: sharing * load,
@@ -149,7 +142,7 @@ fn load(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: PortMode
         _ if algorithm.collective == Collective::MatrixMultiply => formula.elements,
         (PortModel::AllPorts, _) => formula.load,
         (_, PortModel::AllPorts) if linked => formula.load,
-        // What the root sends along a path, one way or both, comes by at every hop.
+        // What the root sends along a path comes by at every hop; where there are two, packets of one wait for the other's as well.
         _ if algorithm.paths == 1 => formula.moved / formula.hops.max(1) as f64,
         // Up a tree and down again: a port does not send while it receives.
         _ if algorithm.collective == Collective::AllReduce && !all_send(formula, shape) => formula.elements / 2.0,
@@ -157,11 +150,12 @@ fn load(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: PortMode
     }
 }
 
-/// How many times as long transfers of messages of so many bytes take where they are in each other's way, or wait for receivers.
+/// How many times as long transfers of messages of so many bytes take with their headers, where they are in each other's way, or wait for
+/// receivers.
 fn slower(algorithm: &Algorithm, call: &Call, sent: f64, parameters: &Parameters, machine: &Machine) -> f64 {
     let direct = if algorithm.cube_edges || machine.pairs_linked { 1.0 } else { congestion(call) };
     let waiting = machine.packet_limit.is_some_and(|limit| sent >= limit as f64);
-    // Where hosts have one port each, that is what their messages' headers load.
+    // Headers: measured along one path, so for hosts with one port.
     let headers = machine.packet.filter(|_| machine.ports != PortModel::AllPorts && sent > 0.0);
     let headers = headers.map_or(1.0, |packet| 1.0 + PACKET_COST * packet as f64 / sent);
     // Short packets keep one port evenly busy, and so do those that go all dimensions' ways at once.
@@ -178,6 +172,11 @@ fn slower(algorithm: &Algorithm, call: &Call, sent: f64, parameters: &Parameters
 /// Whether all ranks send all the time.
 fn all_send(formula: &Formula, shape: &Shape) -> bool {
     formula.moved >= shape.nodes() as f64 * formula.elements
+}
+
+/// The same where a rank that sends has no other port.
+fn ports_busy(formula: &Formula, shape: &Shape, machine: &Machine) -> bool {
+    machine.ports != PortModel::AllPorts && all_send(formula, shape)
 }
 
 /// How many times as long a permutation by direct messages takes where they are led over the edges of the cube, lowest dimension

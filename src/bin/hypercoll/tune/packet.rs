@@ -73,16 +73,17 @@ fn best(tried: &[(usize, f64)], eager: usize) -> usize {
 /// The seconds that a byte and that a packet costs: a and b of the line a + b / B that is nearest to the seconds per byte of packets of
 /// B bytes, in the sum of squares, each as often as there are packets.
 fn fit(tried: &[(usize, f64)]) -> (f64, f64) {
-    let weight = |(bytes, _): &(usize, f64)| 1.0 / *bytes as f64;
-    let total: f64 = tried.iter().map(weight).sum();
+    // Packets a byte: the weight of a size, and its place on the line.
+    let packets = |(bytes, _): &(usize, f64)| 1.0 / *bytes as f64;
+    let total: f64 = tried.iter().map(packets).sum();
     if total == 0.0 {
         return (1.0, 0.0);
     }
     let mean =
-        |value: &dyn Fn(&(usize, f64)) -> f64| tried.iter().map(|one| weight(one) * value(one)).sum::<f64>() / total;
-    let (x, y) = (mean(&weight), mean(&|(_, time)| *time));
-    let spread = mean(&|one| (weight(one) - x).powi(2));
-    let slope = if spread > 0.0 { mean(&|one| (weight(one) - x) * (one.1 - y)) / spread } else { 0.0 };
+        |value: &dyn Fn(&(usize, f64)) -> f64| tried.iter().map(|one| packets(one) * value(one)).sum::<f64>() / total;
+    let (x, y) = (mean(&packets), mean(&|(_, time)| *time));
+    let spread = mean(&|one| (packets(one) - x).powi(2));
+    let slope = if spread > 0.0 { mean(&|one| (packets(one) - x) * (one.1 - y)) / spread } else { 0.0 };
     (y - slope * x, slope)
 }
 
