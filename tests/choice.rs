@@ -1,6 +1,6 @@
 //! The choice, held against what was measured: on real links by `scripts/fabric run -- hypercoll bench --experiment fabric
 //! --algorithms auto`, with the file of `hypercoll tune` before it; in shared memory by five times 500
-//! barriers in a row.
+//! barriers in a row, and `bench --native none` on the other calls.
 
 use hypercoll::algorithm::PortModel;
 use hypercoll::collective::{Call, Collective};
@@ -173,5 +173,31 @@ fn in_shared_memory_barriers_are_as_fast_as_the_fastest_kind() {
         let kinds = ["direct", "central", "dissemination"];
         let time = kinds.iter().position(|kind| *kind == chosen.name).map(|kind| times[kind]).expect("a kind");
         assert!(times.iter().all(|other| time <= 1.1 * other), "{ranks}: {}", chosen.name);
+    }
+}
+
+/// Ranks on two cores, a call, and microseconds of the best form in packets and of the best one of whole messages.
+type Forms = (usize, Collective, usize, [f64; 2]);
+
+/// Packets gain where a vector does not stay in the caches, and lose where many ranks take turns on a core.
+const FORMS: [Forms; 8] = [
+    (4, Collective::Broadcast, 1 << 20, [182.0, 225.0]),
+    (8, Collective::Broadcast, 128 << 10, [50.0, 43.0]),
+    (8, Collective::Broadcast, 512 << 10, [216.0, 194.0]),
+    (8, Collective::Broadcast, 4 << 20, [1860.0, 2036.0]),
+    (16, Collective::Broadcast, 1 << 20, [1380.0, 790.0]),
+    (16, Collective::Broadcast, 4 << 20, [6500.0, 4090.0]),
+    (16, Collective::Reduce, 4 << 20, [9050.0, 10634.0]),
+    (32, Collective::Reduce, 1 << 20, [6199.0, 3667.0]),
+];
+
+#[test]
+fn in_shared_memory_packets_are_chosen_where_they_gain() {
+    let machine = Machine::shared_memory(2);
+    for (ranks, collective, bytes, [in_packets, whole]) in FORMS {
+        let call = Call::new(collective, ranks, bytes / ELEMENT);
+        let choice = choose(&call, ELEMENT, &Options::default(), &machine).expect("a choice");
+        let chosen = choice.parameters.packet.is_some();
+        assert_eq!(chosen, in_packets < whole, "{ranks} ranks, {collective} of {bytes} B: {}", choice.algorithm.name);
     }
 }

@@ -29,6 +29,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// Calls predicted to take so many seconds at least are timed: two looks at the clock take some 50 ns, which shorter ones would feel.
+const TIMED_FROM: f64 = 10e-6;
+
 /// A communicator whose collectives run on the hypercube.
 ///
 /// Made from any rsmpi communicator (`Hypercube::new`), or handed to each thread by [`crate::threads::run`]. All ranks
@@ -54,7 +57,7 @@ pub struct Hypercube {
     machine: Machine,
     /// What the environment asks of calls, or what is wrong with it.
     overrides: Result<Overrides>,
-    last: RefCell<Option<(Rc<Plan>, f64)>>,
+    last: RefCell<Option<(Rc<Plan>, Option<f64>)>>,
     broken: Cell<bool>,
     avoid: RefCell<Option<Avoided>>,
     /// The last permutation, which is often the next one.
@@ -338,7 +341,7 @@ impl Hypercube {
 
     /// What the last collective on this communicator did, and why; `None` before the first one.
     pub fn last(&self) -> Option<Explanation> {
-        self.last.borrow().as_ref().map(|(plan, seconds)| Explanation::of(plan, Some(*seconds), &self.machine))
+        self.last.borrow().as_ref().map(|(plan, seconds)| Explanation::of(plan, *seconds, &self.machine))
     }
 
     /// [`Hypercube::last`] as text.
@@ -372,7 +375,7 @@ impl Hypercube {
     }
 
     fn execute(&self, plan: &Rc<Plan>, send: &[u8], receive: &mut [u8], compute: Option<Compute>) -> Result<()> {
-        let start = Instant::now();
+        let start = (plan.choice.predicted >= TIMED_FROM).then(Instant::now);
         let mut work = self.work.borrow_mut();
         let mut scratch = work.take_scratch(plan.schedule.scratch * plan.element);
         let buffers = Buffers { send, receive, scratch: bytemuck::cast_slice_mut(&mut scratch), element: plan.element };
@@ -385,7 +388,7 @@ impl Hypercube {
         let outcome = Execution::new(&plan.schedule, buffers, compute, transport.as_mut(), &mut work).run();
         work.put_scratch(scratch);
         self.broken.set(outcome.is_err());
-        *self.last.borrow_mut() = Some((Rc::clone(plan), start.elapsed().as_secs_f64()));
+        *self.last.borrow_mut() = Some((Rc::clone(plan), start.map(|start| start.elapsed().as_secs_f64())));
         if log::log_enabled!(log::Level::Debug) {
             log::debug!("rank {}: {}", self.rank, self.explain_last());
         }

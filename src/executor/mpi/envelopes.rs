@@ -8,6 +8,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Bytes that an envelope carries.
 pub(super) const SHORT: usize = 112;
+/// Those of them in the line of the stamp.
+const NEAR: usize = 48;
+/// Bytes of a piece's address and length.
+pub(super) const PIECE: usize = 16;
 /// Envelopes of a row.
 const ROW: u64 = 16;
 
@@ -18,8 +22,17 @@ pub(super) struct Message {
     pub way: Way,
     /// Their number.
     pub bytes: u64,
-    /// The bytes of a short message, or where those of a long one are.
-    pub data: [u8; SHORT],
+}
+
+impl Message {
+    /// Bytes of data in the envelope.
+    fn enclosed(&self) -> usize {
+        match self.way {
+            Way::Enclosed => self.bytes as usize,
+            Way::Pipe | Way::PipeFromStart => 0,
+            Way::Pieces(pieces) => PIECE * usize::from(pieces),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,11 +69,13 @@ impl Way {
 
 #[repr(C, align(128))]
 struct Envelope {
+    /// The bytes of a short message, or where those of a long one are. They end where the header begins, in the line at which the
+    /// other end looks: few bytes are in that line too, and more are begun in the line at which it does not look.
+    data: UnsafeCell<[u8; SHORT]>,
+    bytes: UnsafeCell<u64>,
+    way: UnsafeCell<u32>,
     /// One more than the number of messages before it, cut to 32 bits: then the rest is there.
     stamp: AtomicU32,
-    way: UnsafeCell<u32>,
-    bytes: UnsafeCell<u64>,
-    data: UnsafeCell<[u8; SHORT]>,
 }
 
 #[repr(C, align(128))]
@@ -71,6 +86,18 @@ struct Row {
     refused: AtomicU64,
     _apart: [u64; 14],
     envelopes: [Envelope; ROW as usize],
+}
+
+/// Fetches an envelope's first line while its second is waited for: both then come at once, not one after the other.
+fn fetch(envelope: &Envelope) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+        // SAFETY: a hint, which reads nothing that the program sees.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(envelope.data.get().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = envelope;
 }
 
 /// The memory of a row.
@@ -122,15 +149,21 @@ impl Writer {
         self.written - self.read < ROW || self.has_read(self.written + 1 - ROW)
     }
 
-    /// Sends a message, of whose data only the first bytes may matter, in an envelope that is free; the number of messages now.
-    pub fn write(&mut self, way: Way, bytes: u64, data: &[u8]) -> u64 {
+    /// Sends a message in an envelope that is free, with the data that the message says it encloses, part by part; the number of
+    /// messages now.
+    pub fn write<'d>(&mut self, message: Message, data: impl IntoIterator<Item = &'d [u8]>) -> u64 {
         let envelope = self.row.envelope(self.written);
         self.written += 1;
         // SAFETY: the envelope is free: the other end does not look at it before the stamp says that it is there.
         unsafe {
-            *envelope.way.get() = way.code();
-            *envelope.bytes.get() = bytes;
-            (&mut *envelope.data.get())[..data.len()].copy_from_slice(data);
+            let mut room = &mut (&mut *envelope.data.get())[SHORT - message.enclosed()..];
+            for part in data {
+                let (start, rest) = room.split_at_mut(part.len());
+                start.copy_from_slice(part);
+                room = rest;
+            }
+            *envelope.bytes.get() = message.bytes;
+            *envelope.way.get() = message.way.code();
         }
         envelope.stamp.store(self.written as u32, Ordering::Release);
         self.written
@@ -157,24 +190,23 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// The next message, if it is there.
-    pub fn read(&self) -> Option<Message> {
+    /// The next message, if it is there, which is expected to have so many bytes.
+    pub fn read(&self, expected: usize) -> Option<Message> {
         let envelope = self.row.envelope(self.read);
+        if expected > NEAR && expected <= SHORT {
+            fetch(envelope);
+        }
         if envelope.stamp.load(Ordering::Acquire) != (self.read + 1) as u32 {
             return None;
         }
         // SAFETY: the stamp says that the envelope is there, and the other end writes it again only after `done`.
-        let (way, bytes, whole) =
-            unsafe { (Way::of(*envelope.way.get()), *envelope.bytes.get(), &*envelope.data.get()) };
-        // The second line is left alone if it says nothing.
-        let len = match way {
-            Way::Enclosed => SHORT.min(bytes as usize),
-            Way::Pipe | Way::PipeFromStart => 0,
-            Way::Pieces(_) => SHORT,
-        };
-        let mut data = [0; SHORT];
-        data[..len].copy_from_slice(&whole[..len]);
-        Some(Message { way, bytes, data })
+        unsafe { Some(Message { way: Way::of(*envelope.way.get()), bytes: *envelope.bytes.get() }) }
+    }
+
+    /// The data enclosed in the message that [`Reader::read`] has found.
+    pub fn data(&self, message: &Message) -> &[u8] {
+        // SAFETY: the envelope is there, and stays as it is until `done`, which cannot be called as long as this is borrowed.
+        unsafe { &(&*self.row.envelope(self.read).data.get())[SHORT - message.enclosed()..] }
     }
 
     /// The pieces of the message cannot be copied: it is to come through the pipe.
@@ -205,19 +237,21 @@ mod tests {
     fn an_envelope_is_free_again_only_when_its_message_was_received() {
         let mut memory = Vec::new();
         let (mut writer, mut reader) = row(&mut memory);
-        assert_eq!(reader.read(), None);
-        for message in 0..ROW {
+        assert_eq!(reader.read(0), None);
+        let message = |number: u64| Message { way: Way::Pieces(7), bytes: number };
+        let data = |number: u64| [number as u8; SHORT];
+        for number in 0..ROW {
             assert!(writer.is_free());
-            assert_eq!(writer.write(Way::Pieces(3), message, &[message as u8; SHORT]), message + 1);
+            assert_eq!(writer.write(message(number), [&data(number)[..]]), number + 1);
         }
         assert!(!writer.is_free());
-        for turn in 0..5 * ROW {
-            let expected = Message { way: Way::Pieces(3), bytes: turn, data: [turn as u8; SHORT] };
-            assert_eq!(reader.read(), Some(expected));
-            assert!(!writer.is_free() && !writer.has_read(turn + 1));
+        for number in 0..5 * ROW {
+            assert_eq!(reader.read(SHORT), Some(message(number)));
+            assert_eq!(reader.data(&message(number)), data(number));
+            assert!(!writer.is_free() && !writer.has_read(number + 1));
             reader.done();
-            assert!(writer.has_read(turn + 1) && writer.is_free());
-            writer.write(Way::Pieces(3), turn + ROW, &[(turn + ROW) as u8; SHORT]);
+            assert!(writer.has_read(number + 1) && writer.is_free());
+            writer.write(message(number + ROW), [&data(number + ROW)[..]]);
         }
     }
 
@@ -225,7 +259,7 @@ mod tests {
     fn a_refusal_is_of_one_message() {
         let mut memory = Vec::new();
         let (mut writer, mut reader) = row(&mut memory);
-        let messages = [(); 2].map(|()| writer.write(Way::Pieces(1), 100_000, &[]));
+        let messages = [(); 2].map(|()| writer.write(Message { way: Way::Pieces(1), bytes: 100_000 }, []));
         reader.done();
         reader.refuse();
         assert_eq!(messages.map(|message| writer.is_refused(message)), [false, true]);
@@ -235,13 +269,26 @@ mod tests {
     fn every_way_is_told() {
         let mut memory = Vec::new();
         let (mut writer, mut reader) = row(&mut memory);
-        for way in [Way::Enclosed, Way::Pipe, Way::PipeFromStart, Way::Pieces(1), Way::Pieces(3)] {
-            writer.write(way, 5, b"hello");
-            let message = reader.read().unwrap();
-            let data: &[u8] = if matches!(way, Way::Pipe | Way::PipeFromStart) { &[0; 5] } else { b"hello" };
-            assert_eq!((message.way, message.bytes, &message.data[..5]), (way, 5, data));
+        let bytes: [u8; SHORT] = std::array::from_fn(|at| at as u8);
+        let enclosed = (0..=SHORT).map(|bytes| (Way::Enclosed, bytes as u64, bytes));
+        let elsewhere = [(Way::Pipe, 0), (Way::PipeFromStart, 0), (Way::Pieces(1), PIECE), (Way::Pieces(7), SHORT)];
+        for (way, number, enclosed) in enclosed.chain(elsewhere.map(|(way, enclosed)| (way, 100_000, enclosed))) {
+            let message = Message { way, bytes: number };
+            let (start, end) = bytes[..enclosed].split_at(enclosed / 3);
+            writer.write(message, [start, end]);
+            assert_eq!(reader.read(enclosed), Some(message));
+            assert_eq!(reader.data(&message), &bytes[..enclosed]);
             reader.done();
         }
+    }
+
+    #[test]
+    fn few_bytes_are_in_the_line_of_the_stamp() {
+        let line = 64;
+        let (data, stamp) = (std::mem::offset_of!(Envelope, data), std::mem::offset_of!(Envelope, stamp));
+        assert_eq!((data + SHORT - NEAR) / line, stamp / line);
+        assert_ne!((data + SHORT - NEAR - 1) / line, stamp / line);
+        assert_eq!(size_of::<Envelope>(), 2 * line);
     }
 
     #[test]
@@ -257,7 +304,7 @@ mod tests {
                 while !self.0.is_free() {
                     std::thread::yield_now();
                 }
-                self.0.write(Way::Enclosed, message, &message.to_ne_bytes());
+                self.0.write(Message { way: Way::Enclosed, bytes: 8 }, [&message.to_ne_bytes()[..]]);
             }
         }
         let mut far = Far(writer);
@@ -265,12 +312,12 @@ mod tests {
             scope.spawn(move || (0..20_000).for_each(|message| far.write(message)));
             for message in 0..20_000u64 {
                 let found = loop {
-                    match reader.read() {
+                    match reader.read(8) {
                         Some(found) => break found,
                         None => std::thread::yield_now(),
                     }
                 };
-                assert_eq!((found.bytes, &found.data[..8]), (message, &message.to_ne_bytes()[..]));
+                assert_eq!((found.bytes, reader.data(&found)), (8, &message.to_ne_bytes()[..]));
                 reader.done();
             }
         });

@@ -1,6 +1,6 @@
 //! One message between two ranks that share memory: how far it is, and what moves it on.
 
-use super::envelopes::{Message, Reader, Way, Writer, SHORT};
+use super::envelopes::{Message, Reader, Way, Writer, PIECE, SHORT};
 use super::pipe::{Inlet, Outlet};
 use super::single_copy::{self, Piece, Target};
 use crate::collective::Buffer;
@@ -9,7 +9,7 @@ use crate::schedule::BufferRange;
 use crate::select::SINGLE_COPY_FROM;
 
 /// Pieces that such a message consists of at most: their addresses and lengths are in the envelope.
-const PIECES: usize = SHORT / size_of::<Piece>();
+const PIECES: usize = SHORT / PIECE;
 
 /// The way of messages to a rank.
 pub(super) struct Outgoing {
@@ -103,26 +103,20 @@ impl Sending {
     /// Sends the envelope; its number.
     fn begin(&mut self, there: &mut Outgoing, ranges: &[BufferRange], buffers: &Buffers) -> u64 {
         self.single_copy = there.single_copy && self.bytes >= SINGLE_COPY_FROM && ranges.len() <= PIECES;
-        let (mut data, mut len) = ([0; SHORT], 0);
-        let mut enclose = |bytes: &[u8]| {
-            data[len..len + bytes.len()].copy_from_slice(bytes);
-            len += bytes.len();
-        };
-        let way = if self.bytes <= SHORT {
-            ranges.iter().for_each(|range| enclose(buffers.part(range)));
-            Way::Enclosed
+        let mut message = Message { way: Way::Enclosed, bytes: self.bytes as u64 };
+        let parts = ranges.iter().map(|range| buffers.part(range));
+        let envelope = if self.bytes <= SHORT {
+            there.envelopes.write(message, parts)
         } else if self.single_copy {
-            for part in ranges.iter().map(|range| buffers.part(range)) {
-                enclose(&(part.as_ptr() as u64).to_ne_bytes());
-                enclose(&(part.len() as u64).to_ne_bytes());
-            }
-            Way::Pieces(ranges.len() as u8)
-        } else if there.pipe.rewind() {
-            Way::PipeFromStart
+            message.way = Way::Pieces(ranges.len() as u8);
+            let pieces = parts.map(|part| [part.as_ptr() as u64, part.len() as u64]);
+            let pieces: Vec<[u64; 2]> = pieces.collect();
+            there.envelopes.write(message, [bytemuck::cast_slice(&pieces)])
         } else {
-            Way::Pipe
+            message.way = if there.pipe.rewind() { Way::PipeFromStart } else { Way::Pipe };
+            there.envelopes.write(message, [])
         };
-        *self.envelope.insert(there.envelopes.write(way, self.bytes as u64, &data[..len]))
+        *self.envelope.insert(envelope)
     }
 
     /// Puts bytes into the pipe as long as there is room; whether all are in.
@@ -177,7 +171,7 @@ impl Receiving {
         let message = match self.message {
             Some(message) => message,
             None => {
-                let message = here.envelopes.read()?;
+                let message = here.envelopes.read(self.expected)?;
                 if message.way == Way::PipeFromStart {
                     here.pipe.rewind();
                 }
@@ -186,10 +180,9 @@ impl Receiving {
         };
         let (bytes, wanted) = (message.bytes as usize, message.bytes as usize == self.expected);
         match message.way {
-            Way::Enclosed if wanted => buffers.scatter(&message.data[..bytes], ranges),
-            Way::Pieces(pieces) if wanted => {
-                let pieces: Vec<Piece> =
-                    message.data.chunks_exact(size_of::<Piece>()).map(piece).take(pieces.into()).collect();
+            Way::Enclosed if wanted => buffers.scatter(here.envelopes.data(&message), ranges),
+            Way::Pieces(_) if wanted => {
+                let pieces: Vec<Piece> = here.envelopes.data(&message).chunks_exact(PIECE).map(piece).collect();
                 // SAFETY: the ranges of an operation under way are disjoint and inside their buffers, and nobody touches them but
                 // the transport.
                 if let Err(error) = unsafe { single_copy::read(process, &pieces, &targets(ranges, buffers)) } {

@@ -8,6 +8,10 @@ use crate::collective::{Call, Collective};
 /// broadcasts of 256 KiB to 4 MiB, by the number of ranks and the core that each met: 1.0 to 1.4.
 const PASSED_ON: f64 = 1.2;
 
+/// What copies of packets cost besides for each rank more than four that shares a core. Measured in broadcasts of 1 to 4 MiB on 16
+/// ranks: 1.3 to 1.7 in all.
+const PACKETS_IN_TURNS: f64 = 0.1;
+
 /// What a signal of a barrier costs its sender and its receiver together, in start-ups. Measured for 4 to 32 ranks on two cores: 2 to 4.
 /// An exchange of all-reduce's recursive doubling, on 2 to 8 ranks: about as much.
 const SIGNAL: f64 = 3.0;
@@ -15,14 +19,15 @@ const SIGNAL: f64 = 3.0;
 /// Bytes that stay in the cores' caches: of a vector that is passed on, or of two that are combined.
 const CACHES: usize = 512 << 10;
 
-/// How many times as long it takes to combine, and to pass on, whole vectors that do not. Measured: a reduction of 1 to 4 MiB takes about
+/// How many times as long it takes to combine, and to broadcast, whole vectors that do not. Measured: a reduction of 1 to 4 MiB takes about
 /// twice as long when whole vectors wait for each other as when they come in packets, one of 512 KiB 1.1 to 1.25 times; a broadcast of
-/// 1 to 4 MiB on 4 ranks 1.1 to 1.4 times, one of 512 KiB .8 to 1.2 times.
+/// 1 to 4 MiB on 4 ranks 1.1 to 1.4 times, one of 512 KiB .8 to 1.2 times; one of 1 to 4 MiB on 6 and 8 ranks that all copy from the
+/// root .95 to 1.4 times.
 const COMBINED_FAR: f64 = 2.0;
-const PASSED_ON_FAR: f64 = 1.2;
+const BROADCAST_FAR: f64 = 1.2;
 
 /// Hops that take the longer the more ranks wait for a core, a start-up a round, and the copies and signals, of which only as many go
-/// on at once as there are cores; longer where what is to be combined or passed on does not stay in the caches.
+/// on at once as there are cores; longer where what is to be combined or broadcast does not stay in the caches.
 pub fn time(
     algorithm: &Algorithm,
     call: &Call,
@@ -42,11 +47,15 @@ pub fn time(
         }
         _ => formula.moved / cores,
     });
-    let passed_on = if hops > 1.0 || parameters.packet.is_some() { PASSED_ON } else { 1.0 };
-    // What is to be combined goes to memory and back; what is to be passed on comes from there.
+    let passed_on = match parameters.packet {
+        Some(_) => PASSED_ON + PACKETS_IN_TURNS * (turn(call, shared) - 4.0).max(0.0),
+        None if hops > 1.0 => PASSED_ON,
+        None => 1.0,
+    };
+    // What is to be combined goes to memory and back; what is to be passed on, or copied by several, comes from there.
     let (vectors, far) = match call.collective {
         Collective::Reduce => (2, COMBINED_FAR),
-        Collective::Broadcast if hops > 1.0 => (1, PASSED_ON_FAR),
+        Collective::Broadcast => (1, BROADCAST_FAR),
         _ => (1, 1.0),
     };
     let cached = parameters.packet.is_some() || call.count.saturating_mul(vectors * element) <= CACHES;
