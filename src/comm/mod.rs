@@ -369,6 +369,7 @@ impl Hypercube {
             let overrides = self.overrides.as_ref().map_err(Clone::clone)?;
             let choice = overrides.choose(call, element, options, &self.machine)?;
             let schedule = choice.algorithm.schedule(call, &choice.parameters, self.rank);
+            let schedule = if self.machine.shared.is_none() { schedule.over_links() } else { schedule };
             let lengths = (call.send_len(self.rank), call.receive_len(self.rank));
             Ok(Plan { call: call.clone(), element, choice, schedule, lengths })
         })

@@ -12,7 +12,7 @@
 //! Every executor, the simulator and the checker follow one rule. Operations are numbered in program order. Operation i
 //! may start when its dependencies are complete, when the operation before it on its channel has started, and when
 //! fewer than [`Schedule::window`] operations separate it from the first incomplete one, or, where that is of an earlier round, fewer than
-//! [`Schedule::ahead`]. A channel is a peer and a direction: messages between two ranks match in order. Nothing else orders
+//! [`Schedule::ahead`]; over links between hosts both may be less. A channel is a peer and a direction: messages between two ranks match in order. Nothing else orders
 //! operations: there are no barriers between rounds.
 
 mod builder;
@@ -131,6 +131,8 @@ pub struct Schedule {
     pub window: usize,
     /// How many, where the first incomplete one is of an earlier round.
     pub ahead: usize,
+    /// [`Schedule::window`] over links between hosts.
+    window_over_links: usize,
     /// Whether messages are cut into packets, so that several of a round between two ranks are one message of the algorithm's.
     pub cut: bool,
     operations: Vec<Operation>,
@@ -146,6 +148,14 @@ impl Schedule {
     pub fn opens(&self, index: usize) -> usize {
         let within = |operations: usize| (index + 1).saturating_sub(operations);
         within(self.window).max(within(self.ahead).min(self.rounds[index] as usize))
+    }
+
+    /// The same for ranks on different hosts: messages that go over several ports at a time run less far ahead. (What a narrower window
+    /// lets start, a wider one does as well.)
+    pub(crate) fn over_links(mut self) -> Schedule {
+        self.window = self.window.min(self.window_over_links);
+        self.ahead = self.ahead.min(self.window);
+        self
     }
 
     /// The operations in program order.
