@@ -1,12 +1,13 @@
 //! What a communicator tells and is told between collectives, and within one.
 
 use super::*;
+use crate::algorithm::PortModel;
 use crate::executor::{Completion, Wait};
 use crate::schedule::BufferRange;
 use crate::threads;
 
-/// The transport of a rank without others, which shows what it was told of sends.
-struct Alone(Rc<Cell<Option<bool>>>);
+/// The transport of rank 0 of so many, which shows what it was told of sends, and moves nothing.
+struct Alone(usize, Rc<Cell<Option<bool>>>);
 
 impl Transport for Alone {
     fn rank(&self) -> usize {
@@ -14,7 +15,7 @@ impl Transport for Alone {
     }
 
     fn size(&self) -> usize {
-        1
+        self.0
     }
 
     fn send(&mut self, _: u32, _: usize, _: &[BufferRange], _: &Buffers, _: bool) -> Result<()> {
@@ -34,14 +35,14 @@ impl Transport for Alone {
     }
 
     fn synchronous_sends(&mut self, on: bool) {
-        self.0.set(Some(on));
+        self.1.set(Some(on));
     }
 }
 
 #[test]
 fn sends_are_synchronous_from_the_next_collective_on() {
     let told = Rc::new(Cell::new(None));
-    let transport = Box::new(Alone(Rc::clone(&told)));
+    let transport = Box::new(Alone(1, Rc::clone(&told)));
     let cube = Hypercube::over(transport, Machine::shared_memory(1), Ok(Overrides::default()));
     // What the environment asks for stays as it is.
     cube.barrier().unwrap();
@@ -52,6 +53,18 @@ fn sends_are_synchronous_from_the_next_collective_on() {
         cube.barrier().unwrap();
         assert_eq!(told.get(), Some(on));
     }
+}
+
+#[test]
+fn over_links_what_goes_over_several_ports_runs_less_far_ahead() {
+    let window = |machine: Machine| {
+        let cube = Hypercube::over(Box::new(Alone(16, Rc::default())), machine, Ok(Overrides::default()));
+        let options = Options { ports: Some(PortModel::AllPorts), packet: Some(512), ..Options::default() };
+        let options = Options { algorithm: Some("complete_broadcast".into()), ..options };
+        cube.plan(&Call::new(Collective::AllGather, 16, 4096), 8, &options).unwrap().schedule.window
+    };
+    assert_eq!(window(Machine::shared_memory(2)), 64);
+    assert_eq!(window(Machine::network()), 16);
 }
 
 #[test]

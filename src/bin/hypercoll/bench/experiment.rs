@@ -14,6 +14,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("bandwidth", include_str!("../../../../bench/experiments/bandwidth.toml")),
     ("fabric", include_str!("../../../../bench/experiments/fabric.toml")),
     ("papers", include_str!("../../../../bench/experiments/papers.toml")),
+    ("transposes", include_str!("../../../../bench/experiments/transposes.toml")),
 ];
 
 /// An experiment, checked.

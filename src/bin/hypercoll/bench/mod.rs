@@ -50,7 +50,7 @@ best of them are measured beside its own choice. See bench/experiments/default.t
 pub struct BenchArgs {
     /// Only these collectives
     collectives: Vec<Collective>,
-    /// What to measure: a TOML file, or one of default, quick, latency, bandwidth, fabric, papers
+    /// What to measure: a TOML file, or one of default, quick, latency, bandwidth, fabric, papers, transposes
     #[arg(long, value_name = "FILE|NAME")]
     experiment: Option<String>,
     /// Bytes of the vector or block: 8,1KiB,4MiB, or MIN..MAX (steps of x4), or MIN..MAX:FACTOR
