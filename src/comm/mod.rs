@@ -369,7 +369,9 @@ impl Hypercube {
             let overrides = self.overrides.as_ref().map_err(Clone::clone)?;
             let choice = overrides.choose(call, element, options, &self.machine)?;
             let schedule = choice.algorithm.schedule(call, &choice.parameters, self.rank);
-            let schedule = if self.machine.shared.is_none() { schedule.over_links() } else { schedule };
+            // Between two ranks data goes along paths of unequal lengths, on which a rank is ahead by as much.
+            let queues = self.machine.shared.is_none() && !call.collective.has_peer();
+            let schedule = if queues { schedule.over_links() } else { schedule };
             let lengths = (call.send_len(self.rank), call.receive_len(self.rank));
             Ok(Plan { call: call.clone(), element, choice, schedule, lengths })
         })

@@ -4,6 +4,7 @@ use super::*;
 use crate::algorithm::PortModel;
 use crate::executor::{Completion, Wait};
 use crate::schedule::BufferRange;
+use crate::select::Choice;
 use crate::threads;
 
 /// The transport of rank 0 of so many, which shows what it was told of sends, and moves nothing.
@@ -65,6 +66,21 @@ fn over_links_what_goes_over_several_ports_runs_less_far_ahead() {
     };
     assert_eq!(window(Machine::shared_memory(2)), 64);
     assert_eq!(window(Machine::network()), 16);
+}
+
+#[test]
+fn short_calls_are_not_timed() {
+    let cube = Hypercube::over(Box::new(Alone(1, Rc::default())), Machine::network(), Ok(Overrides::default()));
+    let plan = cube.plan(&Call::new(Collective::Broadcast, 1, 8), 1, &Options::default()).unwrap();
+    let measured = |predicted: f64| {
+        let choice = Choice { predicted, ..plan.choice.clone() };
+        let (call, schedule) = (plan.call.clone(), plan.schedule.clone());
+        let plan = Plan { call, element: 1, choice, schedule, lengths: plan.lengths };
+        cube.execute(&Rc::new(plan), &[], &mut [0; 8], None).unwrap();
+        cube.last().unwrap().measured
+    };
+    assert_eq!(measured(9e-6), None);
+    assert!(measured(11e-6).is_some());
 }
 
 #[test]

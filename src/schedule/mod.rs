@@ -150,7 +150,7 @@ impl Schedule {
         within(self.window).max(within(self.ahead).min(self.rounds[index] as usize))
     }
 
-    /// The same for ranks on different hosts: messages that go over several ports at a time run less far ahead. (What a narrower window
+    /// The same for ranks on different hosts: where several messages go in a step they run less far ahead. (What a narrower window
     /// lets start, a wider one does as well.)
     pub(crate) fn over_links(mut self) -> Schedule {
         self.window = self.window.min(self.window_over_links);
@@ -223,6 +223,9 @@ impl fmt::Display for Schedule {
     /// One operation a line: number, round, what, ranges, dependencies.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "rank {} of {}, scratch {}, window {}", self.rank, self.size, self.scratch, self.window)?;
+        if self.window_over_links < self.window {
+            writeln!(f, "over links between hosts: window {}", self.window_over_links)?;
+        }
         for (index, operation) in self.operations.iter().enumerate() {
             let ranges: Vec<String> = self.ranges(operation).iter().map(|r| r.to_string()).collect();
             let what = match operation.kind {

@@ -217,19 +217,21 @@ fn explain_last_says_what_ran() {
         let active = children + usize::from(cube.rank() != 2);
         assert_eq!(last.rounds, 4 * active);
         assert!(last.predicted > 0.0 && last.predicted < 1.0, "{} s", last.predicted);
-        assert!(last.measured.is_some_and(|seconds| seconds > 0.0 && seconds < 20.0));
+        // How long it is predicted to take depends on the cores of this machine, and with it whether it is timed.
+        assert_eq!(last.measured.is_some(), last.predicted >= 10e-6);
+        assert!(last.measured.is_none_or(|seconds| seconds > 0.0 && seconds < 20.0));
         let text = cube.explain_last();
         for word in ["broadcast", "96", "8 B", "8 ranks", "root 2", "sbt", "HJ86 SBT", "one-port", "24", "asked for"] {
             assert!(text.contains(word), "no '{word}' in: {text}");
         }
-        assert!(text.contains("predicted") && text.contains("measured") && text.contains("bytes"), "{text}");
+        assert!(text.contains("predicted") && text.contains("bytes"), "{text}");
+        assert_eq!(text.contains("measured"), last.measured.is_some(), "{text}");
 
         let mut all = [0u8; 16];
         cube.all_gather_into(&[1u8, 2], &mut all).unwrap();
         let last = cube.last().unwrap();
         assert_eq!((last.collective, last.root, last.count, last.element), (Collective::AllGather, None, 2, 1));
-        // Too short to be timed.
-        assert!(last.predicted < 10e-6 && last.measured.is_none(), "{} s", last.predicted);
+        assert_eq!(last.measured.is_some(), last.predicted >= 10e-6);
         assert!(last.why.contains("predicted") && !cube.explain_last().contains("root"), "{}", cube.explain_last());
         // Errors of the arguments are no runs.
         assert!(cube.all_gather_into(&[1u8, 2], &mut [0u8; 3]).is_err());

@@ -1,6 +1,6 @@
 //! A row of envelopes in memory that two processes share: each announces one message, and carries it if it is short.
 //!
-//! An envelope is two cache lines, and says itself whether it is there: a short message costs the transfer of the first, or of both.
+//! An envelope is two cache lines, and says itself whether it is there: a short message costs the transfer of the second, or of both.
 
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
@@ -205,7 +205,8 @@ impl Reader {
 
     /// The data enclosed in the message that [`Reader::read`] has found.
     pub fn data(&self, message: &Message) -> &[u8] {
-        // SAFETY: the envelope is there, and stays as it is until `done`, which cannot be called as long as this is borrowed.
+        // SAFETY: the envelope is there, as its message came of `read`, and stays as it is until `done`, which cannot be called as long
+        // as this is borrowed.
         unsafe { &(&*self.row.envelope(self.read).data.get())[SHORT - message.enclosed()..] }
     }
 

@@ -274,6 +274,40 @@ mod tests {
         (moved, still)
     }
 
+    /// Ranges of so many bytes in all, as equal as they can be.
+    fn ranges(buffer: Buffer, bytes: usize, number: usize) -> Vec<BufferRange> {
+        let starts: Vec<usize> = (0..=number).map(|nth| bytes * nth / number).collect();
+        starts.windows(2).map(|w| BufferRange { buffer, offset: w[0], len: w[1] - w[0] }).collect()
+    }
+
+    /// Messages of all kinds, to receivers that expect as many bytes or others, one after another on the same way.
+    #[test]
+    fn what_comes_is_told_and_only_what_was_expected_is_kept() {
+        let mut memory = Vec::new();
+        let (mut there, mut here) = way(&mut memory, 4096);
+        let this = u64::from(std::process::id());
+        let lengths = [0, 5, 48, 49, SHORT, SHORT + 1, 5000, SINGLE_COPY_FROM + 5];
+        for (bytes, expected) in lengths.iter().flat_map(|&bytes| lengths.map(|expected| (bytes, expected))) {
+            for (pieces, targets) in [(1, 3), (3, 1), (PIECES, 2), (PIECES + 1, PIECES + 1)] {
+                let sent: Vec<u8> = (0..=250).cycle().take(bytes).collect();
+                let mut received = vec![255; expected];
+                let mut buffers = Buffers { send: &sent, receive: &mut received, scratch: &mut [], element: 1 };
+                let (from, into) = (ranges(Buffer::Send, bytes, pieces), ranges(Buffer::Receive, expected, targets));
+                let (mut sending, mut receiving) = (Sending::new(bytes, false), Receiving::new(expected));
+                let (mut is_sent, mut got) = (false, None);
+                for _ in 0..100 {
+                    is_sent = is_sent || sending.advance(&mut there, &from, &buffers);
+                    got = got.or_else(|| receiving.advance(&mut here, this, &into, &mut buffers));
+                }
+                assert!(
+                    is_sent && got == Some(bytes),
+                    "{bytes} bytes in {pieces} pieces, {expected} expected: {got:?}"
+                );
+                assert!(if bytes == expected { sent == received } else { received.iter().all(|&byte| byte == 255) });
+            }
+        }
+    }
+
     #[test]
     fn a_receiver_that_cannot_copy_is_not_asked_again() {
         let mut memory = Vec::new();

@@ -104,8 +104,8 @@ fn traffic(
         let (messages, elements) = (at_once * rounds, sharing * formula.elements);
         return Traffic { messages, load: sharing * load, elements, sent };
     }
-    // Rounds overlap as far as a rank has so many operations under way.
-    let window = if at_once > 1.0 { LEAST_WINDOW } else { 2 * EXCHANGES_AHEAD };
+    // Rounds overlap as far as a rank has so many messages under way; as many receives go with them.
+    let window = if at_once > 1.0 { LEAST_WINDOW / 2 } else { 2 * EXCHANGES_AHEAD };
     let overlap = at_once * rounds * (message / sent).ceil() <= window as f64;
     let one_after_the_other = sharing * if overlap { load } else { formula.elements };
     // Messages that are early by themselves are cut into packets that wait behind those of others.

@@ -16,7 +16,7 @@ const PACKETS_IN_TURNS: f64 = 0.1;
 /// An exchange of all-reduce's recursive doubling, on 2 to 8 ranks: about as much.
 const SIGNAL: f64 = 3.0;
 
-/// Bytes that stay in the cores' caches: of a vector that is passed on, or of two that are combined.
+/// Bytes that stay in the cores' caches: of a vector that is broadcast, or of two that are combined.
 const CACHES: usize = 512 << 10;
 
 /// How many times as long it takes to combine, and to broadcast, whole vectors that do not. Measured: a reduction of 1 to 4 MiB takes about
@@ -55,7 +55,7 @@ pub fn time(
     // What is to be combined goes to memory and back; what is to be passed on, or copied by several, comes from there.
     let (vectors, far) = match call.collective {
         Collective::Reduce => (2, COMBINED_FAR),
-        Collective::Broadcast => (1, BROADCAST_FAR),
+        Collective::Broadcast if call.size > 2 => (1, BROADCAST_FAR),
         _ => (1, 1.0),
     };
     let cached = parameters.packet.is_some() || call.count.saturating_mul(vectors * element) <= CACHES;
