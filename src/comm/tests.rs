@@ -60,8 +60,8 @@ fn sends_are_synchronous_from_the_next_collective_on() {
 fn over_links_what_goes_over_several_ports_runs_less_far_ahead() {
     let window = |machine: Machine| {
         let cube = Hypercube::over(Box::new(Alone(16, Rc::default())), machine, Ok(Overrides::default()));
-        let options = Options { ports: Some(PortModel::AllPorts), packet: Some(512), ..Options::default() };
-        let options = Options { algorithm: Some("complete_broadcast".into()), ..options };
+        let (algorithm, ports) = (Some("complete_broadcast".into()), Some(PortModel::AllPorts));
+        let options = Options { algorithm, ports, packet: Some(512), ..Options::default() };
         cube.plan(&Call::new(Collective::AllGather, 16, 4096), 8, &options).unwrap().schedule.window
     };
     assert_eq!(window(Machine::shared_memory(2)), 64);

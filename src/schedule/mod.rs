@@ -12,8 +12,8 @@
 //! Every executor, the simulator and the checker follow one rule. Operations are numbered in program order. Operation i
 //! may start when its dependencies are complete, when the operation before it on its channel has started, and when
 //! fewer than [`Schedule::window`] operations separate it from the first incomplete one, or, where that is of an earlier round, fewer than
-//! [`Schedule::ahead`]; over links between hosts both may be less. A channel is a peer and a direction: messages between two ranks match in order. Nothing else orders
-//! operations: there are no barriers between rounds.
+//! [`Schedule::ahead`]; over links between hosts both may be less. A channel is a peer and a direction: messages between two ranks match
+//! in order. Nothing else orders operations: there are no barriers between rounds.
 
 mod builder;
 mod check;
@@ -223,9 +223,6 @@ impl fmt::Display for Schedule {
     /// One operation a line: number, round, what, ranges, dependencies.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "rank {} of {}, scratch {}, window {}", self.rank, self.size, self.scratch, self.window)?;
-        if self.window_over_links < self.window {
-            writeln!(f, "over links between hosts: window {}", self.window_over_links)?;
-        }
         for (index, operation) in self.operations.iter().enumerate() {
             let ranges: Vec<String> = self.ranges(operation).iter().map(|r| r.to_string()).collect();
             let what = match operation.kind {

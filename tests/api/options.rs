@@ -233,6 +233,11 @@ fn explain_last_says_what_ran() {
         assert_eq!((last.collective, last.root, last.count, last.element), (Collective::AllGather, None, 2, 1));
         assert_eq!(last.measured.is_some(), last.predicted >= 10e-6);
         assert!(last.why.contains("predicted") && !cube.explain_last().contains("root"), "{}", cube.explain_last());
+        // Long on any number of cores.
+        cube.broadcast(0).run(&mut vec![0u64; 1 << 19]).unwrap();
+        assert!(cube.last().unwrap().measured.is_some_and(|seconds| seconds > 0.0 && seconds < 20.0));
+        assert!(cube.explain_last().contains("measured"), "{}", cube.explain_last());
+        cube.all_gather_into(&[1u8, 2], &mut all).unwrap();
         // Errors of the arguments are no runs.
         assert!(cube.all_gather_into(&[1u8, 2], &mut [0u8; 3]).is_err());
         assert_eq!(cube.last().unwrap().collective, Collective::AllGather);

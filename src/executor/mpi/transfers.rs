@@ -109,8 +109,7 @@ impl Sending {
             there.envelopes.write(message, parts)
         } else if self.single_copy {
             message.way = Way::Pieces(ranges.len() as u8);
-            let pieces = parts.map(|part| [part.as_ptr() as u64, part.len() as u64]);
-            let pieces: Vec<[u64; 2]> = pieces.collect();
+            let pieces: Vec<[u64; 2]> = parts.map(|part| [part.as_ptr() as u64, part.len() as u64]).collect();
             there.envelopes.write(message, [bytemuck::cast_slice(&pieces)])
         } else {
             message.way = if there.pipe.rewind() { Way::PipeFromStart } else { Way::Pipe };
@@ -252,14 +251,19 @@ mod tests {
         (there, Incoming { envelopes: envelopes.reader(), pipe: pipe.outlet() })
     }
 
+    /// Ranges of so many bytes in all, as equal as they can be.
+    fn ranges(buffer: Buffer, bytes: usize, number: usize) -> Vec<BufferRange> {
+        let starts: Vec<usize> = (0..=number).map(|nth| bytes * nth / number).collect();
+        starts.windows(2).map(|w| BufferRange { buffer, offset: w[0], len: w[1] - w[0] }).collect()
+    }
+
     /// Sends so many bytes to a receiver for which the sender is `process`: the looks at which bytes moved through the pipe, and
     /// those at which none did.
     fn pass(bytes: usize, process: u64, there: &mut Outgoing, here: &mut Incoming) -> (usize, usize) {
         let sent: Vec<u8> = (0..=250).cycle().take(bytes).collect();
         let mut received = vec![0; bytes];
         let mut buffers = Buffers { send: &sent, receive: &mut received, scratch: &mut [], element: 1 };
-        let [from, into] =
-            [Buffer::Send, Buffer::Receive].map(|buffer| [BufferRange { buffer, offset: 0, len: bytes }]);
+        let [from, into] = [Buffer::Send, Buffer::Receive].map(|buffer| ranges(buffer, bytes, 1));
         let (mut sending, mut receiving) = (Sending::new(bytes, false), Receiving::new(bytes));
         let (mut is_sent, mut got, mut moved, mut still) = (false, None, 0, 0);
         while !is_sent || got.is_none() {
@@ -272,12 +276,6 @@ mod tests {
         }
         assert!(got == Some(bytes) && sent == received);
         (moved, still)
-    }
-
-    /// Ranges of so many bytes in all, as equal as they can be.
-    fn ranges(buffer: Buffer, bytes: usize, number: usize) -> Vec<BufferRange> {
-        let starts: Vec<usize> = (0..=number).map(|nth| bytes * nth / number).collect();
-        starts.windows(2).map(|w| BufferRange { buffer, offset: w[0], len: w[1] - w[0] }).collect()
     }
 
     /// Messages of all kinds, to receivers that expect as many bytes or others, one after another on the same way.
