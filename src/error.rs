@@ -1,13 +1,13 @@
 //! What can go wrong in a call.
 
 use crate::collective::Collective;
+use std::fmt;
 
 /// An error of a collective call. Every message names the argument at fault.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// A buffer has the wrong length.
-    #[error("{argument}: {got} elements, but {expected} are needed ({why})")]
     Length {
         /// Which buffer.
         argument: &'static str,
@@ -19,7 +19,6 @@ pub enum Error {
         why: &'static str,
     },
     /// The root is no rank of the communicator.
-    #[error("root: {root} is no rank of a communicator of {size} ranks")]
     Root {
         /// The root passed.
         root: usize,
@@ -27,7 +26,6 @@ pub enum Error {
         size: usize,
     },
     /// A call that only the root, or only the others, may make.
-    #[error("{call}: rank {rank} {}the root {root}; call {instead} there", if rank == root { "is " } else { "is not " })]
     Role {
         /// The call made.
         call: &'static str,
@@ -39,7 +37,6 @@ pub enum Error {
         instead: &'static str,
     },
     /// No algorithm of that name serves the collective.
-    #[error("algorithm: '{name}' does not name an algorithm of {collective}; known: {known}")]
     UnknownAlgorithm {
         /// The name passed.
         name: String,
@@ -49,7 +46,6 @@ pub enum Error {
         known: String,
     },
     /// The algorithm cannot serve this call with these parameters.
-    #[error("{argument}: {algorithm} ({collective}) {why}")]
     Unsuited {
         /// Which parameter.
         argument: &'static str,
@@ -61,10 +57,8 @@ pub enum Error {
         why: String,
     },
     /// A packet of no elements.
-    #[error("packet: 0 elements; a packet holds at least one")]
     Packet,
     /// The operation is not defined for the element type.
-    #[error("operation: {operation} is not defined for elements of type {element}")]
     Operation {
         /// The operation.
         operation: String,
@@ -72,13 +66,11 @@ pub enum Error {
         element: &'static str,
     },
     /// Not a permutation of the ranks.
-    #[error("permutation: {why}")]
     Permutation {
         /// What is wrong with it.
         why: String,
     },
     /// Matrices or a grid of ranks that the call cannot be made for.
-    #[error("{argument}: {why}")]
     Shape {
         /// Which argument.
         argument: &'static str,
@@ -86,7 +78,6 @@ pub enum Error {
         why: String,
     },
     /// Bins of a histogram that cannot be.
-    #[error("{argument}: {why}")]
     Bins {
         /// Which argument.
         argument: &'static str,
@@ -94,7 +85,6 @@ pub enum Error {
         why: String,
     },
     /// A call given as data that makes no sense.
-    #[error("{argument}: {collective}: {why}")]
     Call {
         /// Which part of it.
         argument: &'static str,
@@ -104,7 +94,6 @@ pub enum Error {
         why: String,
     },
     /// A link that cannot be avoided.
-    #[error("avoid_links: {}-{}: {why}", link.0, link.1)]
     Link {
         /// The link, as two ranks.
         link: (usize, usize),
@@ -112,7 +101,6 @@ pub enum Error {
         why: String,
     },
     /// A message of another length than the schedule of this rank says.
-    #[error("count: rank {peer} sent a message of {got} bytes where {expected} were expected; the ranks passed different counts, elements, roots, algorithms or packets")]
     CountsDiffer {
         /// The sender.
         peer: usize,
@@ -122,16 +110,13 @@ pub enum Error {
         expected: usize,
     },
     /// Another rank failed in this collective, or has ended.
-    #[error("rank {peer} failed in this collective or has ended")]
     PeerFailed {
         /// The rank from which the news came.
         peer: usize,
     },
     /// An earlier collective on this communicator failed.
-    #[error("communicator: an earlier collective on it failed, so messages of it may still be under way; make a new Hypercube")]
     Broken,
     /// Nothing arrived for longer than the limit that the user set.
-    #[error("HYPERCOLL_TIMEOUT: no progress for {seconds} s in a collective; waiting for ranks {waiting_for:?}")]
     Timeout {
         /// The time waited, in seconds.
         seconds: u64,
@@ -139,7 +124,6 @@ pub enum Error {
         waiting_for: Vec<usize>,
     },
     /// A variable of the environment asks for what does not exist, or for what this call cannot do.
-    #[error("{variable}: {why}")]
     Environment {
         /// The variable, or several with commas between.
         variable: String,
@@ -147,7 +131,6 @@ pub enum Error {
         why: String,
     },
     /// A tuning file that the user named cannot be read, or makes no sense.
-    #[error("tuning file {file}: {why}")]
     Tuning {
         /// The file.
         file: String,
@@ -155,7 +138,6 @@ pub enum Error {
         why: String,
     },
     /// The MPI library reported an error.
-    #[error("{call}: {message}")]
     Mpi {
         /// The MPI function.
         call: &'static str,
@@ -163,6 +145,34 @@ pub enum Error {
         message: String,
     },
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Length { argument, got, expected, why } => write!(f, "{argument}: {got} elements, but {expected} are needed ({why})"),
+            Error::Root { root, size } => write!(f, "root: {root} is no rank of a communicator of {size} ranks"),
+            Error::Role { call, rank, root, instead } => write!(f, "{call}: rank {rank} {}the root {root}; call {instead} there", if rank == root { "is " } else { "is not " }),
+            Error::UnknownAlgorithm { name, collective, known } => write!(f, "algorithm: '{name}' does not name an algorithm of {collective}; known: {known}"),
+            Error::Unsuited { argument, algorithm, collective, why } => write!(f, "{argument}: {algorithm} ({collective}) {why}"),
+            Error::Packet => write!(f, "packet: 0 elements; a packet holds at least one"),
+            Error::Operation { operation, element } => write!(f, "operation: {operation} is not defined for elements of type {element}"),
+            Error::Permutation { why } => write!(f, "permutation: {why}"),
+            Error::Shape { argument, why } => write!(f, "{argument}: {why}"),
+            Error::Bins { argument, why } => write!(f, "{argument}: {why}"),
+            Error::Call { argument, collective, why } => write!(f, "{argument}: {collective}: {why}"),
+            Error::Link { link, why } => write!(f, "avoid_links: {}-{}: {why}", link.0, link.1),
+            Error::CountsDiffer { peer, got, expected } => write!(f, "count: rank {peer} sent a message of {got} bytes where {expected} were expected; the ranks passed different counts, elements, roots, algorithms or packets"),
+            Error::PeerFailed { peer } => write!(f, "rank {peer} failed in this collective or has ended"),
+            Error::Broken => write!(f, "communicator: an earlier collective on it failed, so messages of it may still be under way; make a new Hypercube"),
+            Error::Timeout { seconds, waiting_for } => write!(f, "HYPERCOLL_TIMEOUT: no progress for {seconds} s in a collective; waiting for ranks {waiting_for:?}"),
+            Error::Environment { variable, why } => write!(f, "{variable}: {why}"),
+            Error::Tuning { file, why } => write!(f, "tuning file {file}: {why}"),
+            Error::Mpi { call, message } => write!(f, "{call}: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
 
 /// The result of a collective call.
 pub type Result<T> = std::result::Result<T, Error>;

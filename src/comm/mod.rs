@@ -79,9 +79,9 @@ impl Hypercube {
         let (transport, cores) = crate::executor::mpi::MpiTransport::duplicate(communicator)?;
         let found = if transport.rank() == 0 { sources(cores.is_some()) } else { String::new() };
         let text = transport.broadcast_from_rank_0(found)?;
-        let sources: Sources = serde_json::from_str(&text).map_err(|error| Error::Environment {
+        let sources = Sources::parse(&text).ok_or_else(|| Error::Environment {
             variable: "HYPERCOLL_".into(),
-            why: format!("rank 0's settings cannot be read: {error}"),
+            why: "rank 0's settings cannot be read".into(),
         })?;
         let Settings { machine, overrides, refused } = sources.settle(cores)?;
         if let Some(refused) = refused.filter(|_| transport.rank() == 0) {
@@ -406,6 +406,5 @@ fn sources(shares_memory: bool) -> String {
     let library = ::mpi::environment::library_version().unwrap_or_default();
     let mpi = Some(tuning::mpi_name(&library));
     let here = tuning::Here { host: tuning::host_name(&host).to_string(), mpi, shares_memory };
-    // Should it fail, what is broadcast makes no sense, and all ranks say so.
-    serde_json::to_string(&Sources::read(here, None)).unwrap_or_default()
+    Sources::read(here, None).text()
 }

@@ -6,7 +6,6 @@
 use super::tuning::{default_place, Here, Tuning};
 use super::{Machine, Overrides};
 use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -14,14 +13,14 @@ use std::path::Path;
 const TUNING: &str = "HYPERCOLL_TUNING";
 
 /// What was found: variables and a file, as texts.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Sources {
     here: Here,
     variables: Vec<(String, String)>,
     file: Option<File>,
 }
 
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 struct File {
     path: String,
     /// Named by the user, and not found in the default place.
@@ -52,6 +51,53 @@ impl Sources {
     /// The same without a tuning file.
     pub fn without_file(self) -> Sources {
         Sources { file: None, ..self }
+    }
+
+    /// As one text, which [`Sources::parse`] reads on other ranks: fields, each ended by a NUL, which no variable, path or TOML has.
+    pub fn text(&self) -> String {
+        let Sources { here: Here { host, mpi, shares_memory }, variables, file } = self;
+        let mut text = String::new();
+        let mut field = |part: &str| {
+            text.push_str(&part.replace('\0', "\u{fffd}"));
+            text.push('\0');
+        };
+        field(host);
+        field(flag(*shares_memory));
+        field(flag(mpi.is_some()));
+        field(mpi.as_deref().unwrap_or_default());
+        field(flag(file.is_some()));
+        if let Some(File { path, named, text }) = file {
+            field(path);
+            field(flag(*named));
+            field(flag(text.is_ok()));
+            field(text.as_ref().unwrap_or_else(|why| why));
+        }
+        for (name, value) in variables {
+            field(name);
+            field(value);
+        }
+        text
+    }
+
+    /// What was written by [`Sources::text`]; `None` if `text` was not.
+    pub fn parse(text: &str) -> Option<Sources> {
+        let mut fields = text.strip_suffix('\0')?.split('\0');
+        let mut field = || fields.next().map(String::from);
+        let host = field()?;
+        let shares_memory = field()? == flag(true);
+        let (known, mpi) = (field()? == flag(true), field()?);
+        let file = match field()? == flag(true) {
+            false => None,
+            true => {
+                let (path, named, read, text) = (field()?, field()? == flag(true), field()? == flag(true), field()?);
+                Some(File { path, named, text: if read { Ok(text) } else { Err(text) } })
+            }
+        };
+        let mut variables = Vec::new();
+        while let Some(name) = field() {
+            variables.push((name, field()?));
+        }
+        Some(Sources { here: Here { host, mpi: known.then_some(mpi), shares_memory }, variables, file })
     }
 
     fn found(here: Here, file: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Sources {
@@ -103,5 +149,38 @@ impl File {
     fn read(path: &Path, named: bool) -> File {
         let text = std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"));
         File { path: path.display().to_string(), named, text }
+    }
+}
+
+/// A yes or a no, as a field.
+fn flag(yes: bool) -> &'static str {
+    if yes {
+        "yes"
+    } else {
+        "no"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_rank_writes_another_reads() {
+        let here =
+            |mpi: Option<&str>| Here { host: "h".into(), mpi: mpi.map(String::from), shares_memory: mpi.is_none() };
+        let file = |named, text| Some(File { path: "/a b/c.toml".into(), named, text });
+        let variables =
+            vec![("HYPERCOLL_PACKET".to_string(), "8KiB".to_string()), ("HYPERCOLL_PORTS".into(), "".into())];
+        for mpi in [None, Some(""), Some("Open MPI v4.1.4")] {
+            for file in [None, file(true, Ok("tau = 1\n".into())), file(false, Err("cannot be read".into()))] {
+                for variables in [Vec::new(), variables.clone()] {
+                    let sources = Sources { here: here(mpi), variables, file: file.clone() };
+                    assert_eq!(Sources::parse(&sources.text()), Some(sources));
+                }
+            }
+        }
+        assert_eq!(Sources::parse(""), None);
+        assert_eq!(Sources::parse("h\0yes\0"), None);
     }
 }

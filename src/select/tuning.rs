@@ -5,27 +5,24 @@
 
 use super::{Machine, SharedMemory};
 use crate::algorithm::PortModel;
-use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
+use toml::de::{DeTable, DeValue};
 
 /// What a tuning file says.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Tuning {
     /// Where it has been measured.
     pub machine: Origin,
     /// What has been measured.
     pub parameters: Measured,
     /// For ranks that share one memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_memory: Option<Shared>,
 }
 
 /// Where and when a tuning file was made.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Origin {
     /// Name of rank 0's host, without its number; see [`host_name`].
     pub host: String,
@@ -44,8 +41,7 @@ pub struct Origin {
 }
 
 /// Measured parameters.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Measured {
     /// Start-up time of a message, in seconds: what each of several adds that are sent one after the other.
     pub tau: f64,
@@ -67,15 +63,14 @@ pub struct Measured {
 }
 
 /// What else is measured where ranks share one memory.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Shared {
     /// Cores that the ranks shared.
     pub cores: usize,
 }
 
 /// Where the ranks at hand are: what a tuning file is held against.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Here {
     /// Name of rank 0's host, without its number; see [`host_name`].
     pub host: String,
@@ -91,7 +86,7 @@ impl Tuning {
     /// # Errors
     /// What is wrong with it: no TOML, an unknown or missing key, a value that cannot be.
     pub fn parse(text: &str) -> Result<Tuning, String> {
-        let tuning: Tuning = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_string())?;
+        let tuning = Tuning::read(text)?;
         let Measured { tau, hop, t_c, ports, packet, .. } = tuning.parameters;
         for (key, time) in [("parameters.tau", tau), ("parameters.t_c", t_c), ("parameters.hop", hop)] {
             if !time.is_finite() || time < 0.0 {
@@ -118,6 +113,51 @@ impl Tuning {
             (2.., Some(_)) => Err("shared_memory: ranks on several hosts share none".into()),
             _ => Ok(tuning),
         }
+    }
+
+    /// What the file says, whether it can be or not.
+    fn read(text: &str) -> Result<Tuning, String> {
+        let table = DeTable::parse(text).map_err(|error| error.to_string().trim_end().to_string())?;
+        let file = Section { name: "", table: table.get_ref() };
+        file.knows(&["machine", "parameters", "shared_memory"])?;
+        let [host, cpu, mpi, hosts, ranks, hypercoll, date] =
+            file.section("machine")?.entries(["host", "cpu", "mpi", "hosts", "ranks", "hypercoll", "date"])?;
+        let machine = Origin {
+            host: host.text()?,
+            cpu: cpu.text()?,
+            mpi: mpi.text()?,
+            hosts: hosts.count()?,
+            ranks: ranks.count()?,
+            hypercoll: hypercoll.text()?,
+            date: date.text()?,
+        };
+        let [tau, hop, t_c, ports, pairs_linked, packet, burst, eager] = file.section("parameters")?.entries([
+            "tau",
+            "hop",
+            "t_c",
+            "ports",
+            "pairs_linked",
+            "packet",
+            "burst",
+            "eager",
+        ])?;
+        let parameters = Measured {
+            tau: tau.number()?,
+            hop: hop.number()?,
+            t_c: t_c.number()?,
+            ports: ports.count()?,
+            pairs_linked: pairs_linked.truth()?,
+            packet: packet.count()?,
+            burst: burst.count()?,
+            eager: eager.count()?,
+        };
+        let shared_memory = if file.table.contains_key("shared_memory") {
+            let [cores] = file.section("shared_memory")?.entries(["cores"])?;
+            Some(Shared { cores: cores.count()? })
+        } else {
+            None
+        };
+        Ok(Tuning { machine, parameters, shared_memory })
     }
 
     /// The text of the file.
@@ -191,6 +231,79 @@ impl Tuning {
             packet_limit: (shared.is_none() && eager > 0).then_some(eager),
             shared,
         }
+    }
+}
+
+/// A section of a file, or all of it.
+struct Section<'t> {
+    name: &'static str,
+    table: &'t DeTable<'t>,
+}
+
+/// A value of a section.
+struct Entry<'t> {
+    /// As in `parameters.tau`.
+    key: String,
+    value: &'t DeValue<'t>,
+}
+
+impl<'t> Section<'t> {
+    fn key(&self, key: &str) -> String {
+        match self.name {
+            "" => key.into(),
+            name => format!("{name}.{key}"),
+        }
+    }
+
+    /// There are no other keys than these.
+    fn knows(&self, keys: &[&str]) -> Result<(), String> {
+        let unknown = self.table.keys().map(|key| key.get_ref()).find(|key| !keys.contains(&&***key));
+        unknown.map_or(Ok(()), |key| Err(format!("{} is no key of a tuning file", self.key(key))))
+    }
+
+    fn entry(&self, key: &str) -> Result<Entry<'t>, String> {
+        let value = self.table.get(key).ok_or_else(|| format!("{} is missing", self.key(key)))?;
+        Ok(Entry { key: self.key(key), value: value.get_ref() })
+    }
+
+    /// The values of all its keys.
+    fn entries<const N: usize>(&self, keys: [&str; N]) -> Result<[Entry<'t>; N], String> {
+        self.knows(&keys)?;
+        let entries: Result<Vec<_>, String> = keys.iter().map(|key| self.entry(key)).collect();
+        entries?.try_into().map_err(|_| self.name.to_string())
+    }
+
+    fn section(&self, name: &'static str) -> Result<Section<'t>, String> {
+        let entry = self.entry(name)?;
+        let table = entry.is("a section", entry.value.as_table())?;
+        Ok(Section { name, table })
+    }
+}
+
+impl Entry<'_> {
+    /// What has been read, if it could be.
+    fn is<T>(&self, wanted: &str, read: Option<T>) -> Result<T, String> {
+        read.ok_or_else(|| format!("{}: {wanted} is needed, not this {}", self.key, self.value.type_str()))
+    }
+
+    fn text(&self) -> Result<String, String> {
+        self.is("a text", self.value.as_str().map(String::from))
+    }
+
+    fn truth(&self) -> Result<bool, String> {
+        self.is("true or false", self.value.as_bool())
+    }
+
+    fn count<T: TryFrom<u64>>(&self) -> Result<T, String> {
+        let digits = self.value.as_integer().and_then(|n| u64::from_str_radix(n.as_str(), n.radix()).ok());
+        self.is("a whole number from 0 on", digits.and_then(|n| T::try_from(n).ok()))
+    }
+
+    /// Whole or not.
+    fn number(&self) -> Result<f64, String> {
+        let float = self.value.as_float().and_then(|number| number.as_str().parse().ok());
+        let whole = self.value.as_integer().and_then(|number| number.as_str().parse().ok());
+        self.is("a number", float.or(whole))
     }
 }
 

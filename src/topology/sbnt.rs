@@ -89,9 +89,17 @@ impl fmt::Display for Variant {
 }
 
 /// A name that is none of the four variants' names.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("no SBnT variant '{0}'; the variants are min-right, max-left, min-left-reversed, max-right-reversed")]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownVariant(String);
+
+impl fmt::Display for UnknownVariant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Variant::ALL.map(Variant::name).join(", ");
+        write!(f, "no SBnT variant '{}'; the variants are {names}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownVariant {}
 
 impl FromStr for Variant {
     type Err = UnknownVariant;

@@ -1,12 +1,12 @@
 //! What a check can find.
 
 use crate::schedule::PortModel;
+use std::fmt;
 
 /// What is wrong with a set of schedules.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Violation {
     /// The schedules are not one for each rank, in order.
-    #[error("schedules of ranks {found:?} for a call on {size} ranks")]
     Ranks {
         /// Whose schedules there are.
         found: Vec<usize>,
@@ -14,7 +14,6 @@ pub enum Violation {
         size: usize,
     },
     /// An operation reaches beyond a buffer or writes the send buffer.
-    #[error("rank {rank}, operation {operation}: {range} is out of bounds or not writable")]
     Bounds {
         /// The rank.
         rank: usize,
@@ -24,7 +23,6 @@ pub enum Violation {
         range: String,
     },
     /// Two conflicting operations that no dependency orders.
-    #[error("rank {rank}: operations {first} and {second} touch the same elements and are not ordered")]
     Hazard {
         /// The rank.
         rank: usize,
@@ -34,7 +32,6 @@ pub enum Violation {
         second: usize,
     },
     /// Unequal numbers of sends and receives between two ranks.
-    #[error("{from} to {to}: {sends} sends, {receives} receives")]
     Unmatched {
         /// The sender.
         from: usize,
@@ -46,7 +43,6 @@ pub enum Violation {
         receives: usize,
     },
     /// A send and its receive differ in length.
-    #[error("{from} to {to}, message {message}: {sent} elements sent, {expected} expected")]
     Length {
         /// The sender.
         from: usize,
@@ -60,7 +56,6 @@ pub enum Violation {
         expected: usize,
     },
     /// A send and its receive are in different rounds.
-    #[error("{from} to {to}, message {message}: sent in round {sent}, expected in round {expected}")]
     Rounds {
         /// The sender.
         from: usize,
@@ -74,7 +69,6 @@ pub enum Violation {
         expected: usize,
     },
     /// A message between ranks that are no neighbours.
-    #[error("{from} to {to}: not a cube edge")]
     NotAnEdge {
         /// The sender.
         from: usize,
@@ -82,7 +76,6 @@ pub enum Violation {
         to: usize,
     },
     /// A message over a link that must carry nothing.
-    #[error("{from} to {to}: a message over a link that is to be avoided")]
     Avoided {
         /// The sender.
         from: usize,
@@ -90,7 +83,6 @@ pub enum Violation {
         to: usize,
     },
     /// A send waits for data that arrive in its own round or later, so the round numbers mean nothing.
-    #[error("rank {rank}, operation {operation}: sent in round {round}, but waits for data of round {needs}")]
     Round {
         /// The rank.
         rank: usize,
@@ -102,7 +94,6 @@ pub enum Violation {
         needs: usize,
     },
     /// More in one round than the ports allow.
-    #[error("rank {rank}, round {round}: more messages than {ports} allows")]
     Ports {
         /// The rank.
         rank: usize,
@@ -112,11 +103,9 @@ pub enum Violation {
         ports: PortModel,
     },
     /// Without buffering some ranks wait for ever.
-    #[error("deadlock: {0:?} (rank, operation) wait for ever")]
     Deadlock(Vec<(usize, usize)>),
     /// Two operands of a reduction are different elements of the vector, or one is undefined; or two factors are no slabs that
     /// meet in the block to which their product is added.
-    #[error("rank {rank}, operation {operation}: combines values that do not belong together")]
     Operands {
         /// The rank.
         rank: usize,
@@ -124,7 +113,6 @@ pub enum Violation {
         operation: usize,
     },
     /// The result is not what the collective means.
-    #[error("rank {rank}: receive buffer at {offset} holds {found}, not {expected}")]
     Postcondition {
         /// The rank.
         rank: usize,
@@ -136,7 +124,6 @@ pub enum Violation {
         expected: String,
     },
     /// A rank may leave a barrier before another has entered it.
-    #[error("rank {rank} may leave the barrier before ranks {missing:?} have entered")]
     Barrier {
         /// The rank that may leave.
         rank: usize,
@@ -144,7 +131,6 @@ pub enum Violation {
         missing: Vec<usize>,
     },
     /// The cost is not the paper's.
-    #[error("{what}: {found}, the formula says {expected}")]
     Formula {
         /// Which figure.
         what: &'static str,
@@ -154,3 +140,48 @@ pub enum Violation {
         expected: String,
     },
 }
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Violation::Ranks { found, size } => write!(f, "schedules of ranks {found:?} for a call on {size} ranks"),
+            Violation::Bounds { rank, operation, range } => {
+                write!(f, "rank {rank}, operation {operation}: {range} is out of bounds or not writable")
+            }
+            Violation::Hazard { rank, first, second } => {
+                write!(f, "rank {rank}: operations {first} and {second} touch the same elements and are not ordered")
+            }
+            Violation::Unmatched { from, to, sends, receives } => {
+                write!(f, "{from} to {to}: {sends} sends, {receives} receives")
+            }
+            Violation::Length { from, to, message, sent, expected } => {
+                write!(f, "{from} to {to}, message {message}: {sent} elements sent, {expected} expected")
+            }
+            Violation::Rounds { from, to, message, sent, expected } => {
+                write!(f, "{from} to {to}, message {message}: sent in round {sent}, expected in round {expected}")
+            }
+            Violation::NotAnEdge { from, to } => write!(f, "{from} to {to}: not a cube edge"),
+            Violation::Avoided { from, to } => write!(f, "{from} to {to}: a message over a link that is to be avoided"),
+            Violation::Round { rank, operation, round, needs } => write!(
+                f,
+                "rank {rank}, operation {operation}: sent in round {round}, but waits for data of round {needs}"
+            ),
+            Violation::Ports { rank, round, ports } => {
+                write!(f, "rank {rank}, round {round}: more messages than {ports} allows")
+            }
+            Violation::Deadlock(stuck) => write!(f, "deadlock: {stuck:?} (rank, operation) wait for ever"),
+            Violation::Operands { rank, operation } => {
+                write!(f, "rank {rank}, operation {operation}: combines values that do not belong together")
+            }
+            Violation::Postcondition { rank, offset, found, expected } => {
+                write!(f, "rank {rank}: receive buffer at {offset} holds {found}, not {expected}")
+            }
+            Violation::Barrier { rank, missing } => {
+                write!(f, "rank {rank} may leave the barrier before ranks {missing:?} have entered")
+            }
+            Violation::Formula { what, found, expected } => write!(f, "{what}: {found}, the formula says {expected}"),
+        }
+    }
+}
+
+impl std::error::Error for Violation {}

@@ -78,7 +78,8 @@ impl Found {
         let spread = |value: &Value| json!({ "median": value.median, "min": value.min, "max": value.max });
         json!({
             "file": self.place,
-            "tuning": self.tuning,
+            // The file itself, in JSON.
+            "tuning": toml::from_str::<Json>(&self.tuning.text()).ok(),
             "warning": several_a_host(&self.tuning.machine),
             "tau_s": spread(&self.links.tau),
             "t_c_s_per_byte": spread(&self.links.t_c),

@@ -8,13 +8,13 @@ use serde::Deserialize;
 
 /// The experiments that are part of the program, so that it needs no files.
 pub const BUILT_IN: &[(&str, &str)] = &[
-    ("default", include_str!("../../../../bench/experiments/default.toml")),
-    ("quick", include_str!("../../../../bench/experiments/quick.toml")),
-    ("latency", include_str!("../../../../bench/experiments/latency.toml")),
-    ("bandwidth", include_str!("../../../../bench/experiments/bandwidth.toml")),
-    ("fabric", include_str!("../../../../bench/experiments/fabric.toml")),
-    ("papers", include_str!("../../../../bench/experiments/papers.toml")),
-    ("transposes", include_str!("../../../../bench/experiments/transposes.toml")),
+    ("default", include_str!("../../experiments/default.toml")),
+    ("quick", include_str!("../../experiments/quick.toml")),
+    ("latency", include_str!("../../experiments/latency.toml")),
+    ("bandwidth", include_str!("../../experiments/bandwidth.toml")),
+    ("fabric", include_str!("../../experiments/fabric.toml")),
+    ("papers", include_str!("../../experiments/papers.toml")),
+    ("transposes", include_str!("../../experiments/transposes.toml")),
 ];
 
 /// An experiment, checked.

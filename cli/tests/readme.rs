@@ -7,7 +7,7 @@ fn the_table_of_algorithms_is_the_registry_s() {
         .output()
         .expect("hypercoll algorithms");
     let table = String::from_utf8(output.stdout).expect("text");
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("README.md");
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).expect("README.md");
     assert!(table.lines().count() > 10);
     assert!(readme.contains(&table), "README.md: replace the table by the output of `hypercoll algorithms --markdown`");
 }
