@@ -1,4 +1,7 @@
 //! `hypercoll check --all`: every algorithm, over all that can be asked of it, on all cores.
+//!
+//! Besides what is wrong with single calls, it tells of every bound that a row states whether some call reaches it: one that none
+//! reaches says nothing.
 
 use crate::check::found;
 use crate::Failure;
@@ -9,19 +12,43 @@ use hypercoll::algorithm::{
     Algorithm, Parameters,
 };
 use hypercoll::collective::{Call, Collective};
+use hypercoll::schedule::Avoided;
 use hypercoll::topology::sbnt::Variant;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{mpsc, Mutex, PoisonError};
 
-/// Up to this size every size is tried, with every root.
-const EVERY: usize = 33;
-/// The larger sizes.
-const LARGE: [usize; 3] = [64, 128, 256];
 /// From this size on, all-to-all exchanges are checked one at a time: one takes a gigabyte or more.
 const HEAVY: usize = 128;
+
+/// How much is tried.
+#[derive(Clone, Copy)]
+pub struct Extent {
+    /// Up to this size every size is tried, with every root.
+    every: usize,
+    /// The larger sizes.
+    large: &'static [usize],
+    /// What is not tried, in words.
+    left_out: &'static str,
+}
+
+impl Extent {
+    /// All that can be tried in some minutes.
+    pub const FULL: Extent = Extent {
+        every: 33,
+        large: &[64, 128, 256],
+        left_out: "sizes above 33 but 64, 128 and 256; on these, most roots; all-to-all exchanges of long blocks on 128 and 256 ranks",
+    };
+    /// What is tried in less than three.
+    pub const SHORT: Extent = Extent {
+        every: 9,
+        large: &[13, 16, 32, 64],
+        left_out: "sizes above 9 but 13, 16, 32 and 64; on these, most roots (without --short: 33 sizes with all roots, and 64, 128 and 256)",
+    };
+}
 
 /// What was tried and found of one algorithm, on one size or on all.
 #[derive(Default)]
@@ -29,6 +56,8 @@ struct Tally {
     schedules: usize,
     messages: usize,
     failures: Vec<String>,
+    /// The figures that the row states as bounds for some call, and whether one reached them.
+    bounds: BTreeMap<&'static str, bool>,
 }
 
 impl Tally {
@@ -36,13 +65,23 @@ impl Tally {
         self.schedules += other.schedules;
         self.messages += other.messages;
         self.failures.extend(other.failures);
+        for (figure, reached) in other.bounds {
+            *self.bounds.entry(figure).or_default() |= reached;
+        }
+    }
+
+    /// The bounds that nothing reaches are wrong.
+    fn close(&mut self) {
+        let idle = self.bounds.iter().filter(|(_, &reached)| !reached);
+        let idle = idle.map(|(figure, _)| format!("{figure}: stated as a bound, which no call reaches"));
+        self.failures.extend(idle.collect::<Vec<_>>());
     }
 }
 
 /// Checks all algorithms and reports on each in the order of the registry.
-pub fn run(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn run(extent: Extent, as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     // The largest sizes of an algorithm first, so that no core is left with one of them at the end.
-    let sizes: Vec<usize> = (1..=EVERY).chain(LARGE).rev().collect();
+    let sizes: Vec<usize> = (1..=extent.every).chain(extent.large.iter().copied()).rev().collect();
     let jobs: Vec<(usize, usize)> =
         (0..ALGORITHMS.len()).flat_map(|index| sizes.iter().map(move |&size| (index, size))).collect();
     let bar = if std::io::stderr().is_terminal() { ProgressBar::new(jobs.len() as u64) } else { ProgressBar::hidden() };
@@ -62,7 +101,7 @@ pub fn run(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
                     let algorithm = &ALGORITHMS[index];
                     let _alone = (size >= HEAVY && is_heavy(algorithm.collective))
                         .then(|| heavy.lock().unwrap_or_else(PoisonError::into_inner));
-                    if sender.send((index, check(algorithm, size))).is_err() {
+                    if sender.send((index, check(algorithm, extent, size))).is_err() {
                         return;
                     }
                 }
@@ -77,7 +116,8 @@ pub fn run(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
             tallies[index].1.add(tally);
             bar.inc(1);
             while reported < ALGORITHMS.len() && tallies[reported].0 == sizes.len() {
-                let tally = &tallies[reported].1;
+                let tally = &mut tallies[reported].1;
+                tally.close();
                 wrong += tally.failures.len();
                 rows.push(report(&ALGORITHMS[reported], tally, as_json, out)?);
                 reported += 1;
@@ -87,7 +127,9 @@ pub fn run(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     })?;
     bar.finish_and_clear();
     if as_json {
-        writeln!(out, "{}", json!({ "ok": wrong == 0, "algorithms": rows }))?;
+        writeln!(out, "{}", json!({ "ok": wrong == 0, "algorithms": rows, "left_out": extent.left_out }))?;
+    } else {
+        writeln!(out, "left out: {}", extent.left_out)?;
     }
     found(wrong)
 }
@@ -98,13 +140,15 @@ fn report(
     as_json: bool,
     out: &mut dyn Write,
 ) -> Result<serde_json::Value, Failure> {
-    let Tally { schedules, messages, failures } = tally;
+    let Tally { schedules, messages, failures, bounds } = tally;
     if !as_json {
         let verdict = if failures.is_empty() { "ok" } else { "FAILED" };
         writeln!(
             out,
-            "{:<21} {:<30} {schedules:>8} schedules {messages:>10} messages  {verdict}",
-            algorithm.collective, algorithm.name
+            "{:<21} {:<30} {schedules:>8} schedules {messages:>10} messages  {} bounds reached  {verdict}",
+            algorithm.collective,
+            algorithm.name,
+            bounds.values().filter(|&&reached| reached).count()
         )?;
         for failure in failures.iter().take(5) {
             writeln!(out, "  {failure}")?;
@@ -117,6 +161,7 @@ fn report(
         "ok": failures.is_empty(),
         "schedules": schedules,
         "messages": messages,
+        "bounds": bounds.keys().collect::<Vec<_>>(),
         "violations": failures,
     }))
 }
@@ -126,26 +171,29 @@ fn is_heavy(collective: Collective) -> bool {
     matches!(collective, Collective::AllToAll | Collective::TransposeRows)
 }
 
-fn check(algorithm: &Algorithm, size: usize) -> Tally {
+fn check(algorithm: &Algorithm, extent: Extent, size: usize) -> Tally {
     let mut tally = Tally::default();
-    for (call, parameters) in calls(algorithm, size) {
+    for (call, parameters) in calls(algorithm, extent, size) {
         if algorithm.accepts(&call, &parameters).is_err() {
             continue;
         }
         let report = verify(algorithm, &call, &parameters);
         tally.schedules += size;
         tally.messages += report.cost.messages;
+        for bound in report.figures.iter().filter(|figure| figure.bound && report.whole) {
+            *tally.bounds.entry(bound.figure).or_default() |= bound.is_reached();
+        }
         tally.failures.extend(report.violations.iter().map(|v| format!("{call:?} {parameters:?}: {v}")));
     }
     tally
 }
 
 /// What is tried of an algorithm on so many ranks (and taken if the algorithm accepts it).
-fn calls(algorithm: &Algorithm, size: usize) -> Vec<(Call, Parameters)> {
+fn calls(algorithm: &Algorithm, extent: Extent, size: usize) -> Vec<(Call, Parameters)> {
     let collective = algorithm.collective;
     let mut few = vec![0, 1, size / 2, size - 1];
     few.retain(|&root| root < size);
-    let roots = match (collective.has_root(), size <= EVERY) {
+    let roots = match (collective.has_root(), size <= extent.every) {
         (false, _) => vec![0],
         (true, true) => (0..size).collect(),
         (true, false) => few.clone(),
@@ -154,14 +202,23 @@ fn calls(algorithm: &Algorithm, size: usize) -> Vec<(Call, Parameters)> {
     for root in roots {
         let is_usual = few.contains(&root);
         let is_end = root == 0 || root == size - 1;
-        for count in counts(collective, size, is_usual) {
+        for count in counts(collective, extent, size, is_usual) {
             let mut forms = forms(collective, size, count, root);
             if size >= HEAVY && collective.permutes() {
                 // The last one is the reversal, the longest way for every vector.
                 forms.drain(..forms.len() - 1);
             }
             for call in forms {
-                let choices = parameters(algorithm, size, count, is_end);
+                let choices = parameters(algorithm, extent, size, count, is_end);
+                all.extend(choices.into_iter().map(|parameters| (call.clone(), parameters)));
+            }
+        }
+        // A faulty link at the root, and one elsewhere.
+        for link in [(root, root ^ 1), (root ^ 3, root ^ 7)].into_iter().filter(|_| is_end && size <= 32) {
+            let Ok(avoid) = Avoided::new(size, &[link]) else { continue };
+            for mut call in forms(collective, size, 7, root) {
+                call.avoid = Some(avoid.clone());
+                let choices = parameters(algorithm, extent, size, 7, false);
                 all.extend(choices.into_iter().map(|parameters| (call.clone(), parameters)));
             }
         }
@@ -170,11 +227,11 @@ fn calls(algorithm: &Algorithm, size: usize) -> Vec<(Call, Parameters)> {
 }
 
 /// Whole cubes are tried with a count that nothing divides unevenly as well, so that all formulas are exact.
-fn counts(collective: Collective, size: usize, is_usual: bool) -> Vec<usize> {
+fn counts(collective: Collective, extent: Extent, size: usize, is_usual: bool) -> Vec<usize> {
     let mut counts = match size {
-        _ if size <= EVERY && is_usual && (size <= 16 || size.is_power_of_two()) => vec![0, 1, 3, 7, 60],
-        _ if size <= EVERY && is_usual => vec![3, 7],
-        _ if size <= EVERY => vec![7],
+        _ if size <= 33 && is_usual && (size <= 16 || size.is_power_of_two()) => vec![0, 1, 3, 7, 60],
+        _ if size <= extent.every && is_usual => vec![3, 7],
+        _ if size <= extent.every => vec![7],
         _ if is_heavy(collective) && size >= HEAVY => vec![],
         _ => vec![7],
     };
@@ -196,18 +253,20 @@ fn even_count(collective: Collective, n: u32) -> usize {
     if collective == Collective::MatrixMultiply {
         return 3 << 6;
     }
-    (1..=n as usize).fold(1, |all, k| all / gcd(all, k) * k) << n
+    // Whole packets too: 4 n of them, and 24 for inversions.
+    let least = (1..=n as usize).fold(24, |all, k| all / gcd(all, k) * k) << n;
+    least / gcd(least, 4 * n.max(1) as usize) * 4 * n.max(1) as usize
 }
 
 /// The parameters: orders and trees besides the usual ones with the first and the last root only, and both at once with
 /// few counts and packets.
-fn parameters(algorithm: &Algorithm, size: usize, count: usize, is_end: bool) -> Vec<Parameters> {
+fn parameters(algorithm: &Algorithm, extent: Extent, size: usize, count: usize, is_end: bool) -> Vec<Parameters> {
     let mut packets = vec![None];
     if !algorithm.packets.is_empty() {
         match count {
-            0..=12 if size <= EVERY => packets.extend([Some(1), Some(4)]),
+            0..=12 if size <= extent.every => packets.extend([Some(1), Some(4)]),
             0..=100 => packets.push(Some(4)),
-            _ => packets.push(Some(count / 4)),
+            _ => packets.push(Some(count / packets_of_a_vector(algorithm.collective, size))),
         }
     }
     let mut choices = Vec::new();
@@ -238,6 +297,16 @@ fn parameters(algorithm: &Algorithm, size: usize, count: usize, is_end: bool) ->
     choices
 }
 
+/// So many packets that each of n trees has several, or each round of an inversion's subcubes the same; of the blocks of a scatter,
+/// of which there are many, fewer. The count is a multiple of them.
+fn packets_of_a_vector(collective: Collective, size: usize) -> usize {
+    match collective {
+        Collective::Scatter | Collective::Gather => 4,
+        Collective::TransposeSubmatrices => 24,
+        _ => 4 * dimension_for(size).max(1) as usize,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,13 +315,16 @@ mod tests {
     #[test]
     fn even_counts_divide() {
         let counts = [0, 1, 2, 3, 4, 8].map(|n| even_count(Collective::Scatter, n));
-        assert_eq!(counts, [1, 2, 8, 48, 192, 215_040]);
+        for (n, count) in [0usize, 1, 2, 3, 4, 8].into_iter().zip(counts) {
+            let divisors = (1..=n).chain([24, 4 * n.max(1), 1 << n]);
+            assert!(divisors.into_iter().all(|divisor| count.is_multiple_of(divisor)), "{count} for n = {n}");
+        }
     }
 
     #[test]
     fn all_roots_orders_and_variants_are_among_the_calls() {
         let scatter = registry::find(Collective::Scatter, "sbnt").expect("sbnt");
-        let all = calls(scatter, 16);
+        let all = calls(scatter, Extent::FULL, 16);
         for root in 0..16 {
             assert!(all.iter().any(|(call, _)| call.root == root));
         }

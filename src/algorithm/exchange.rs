@@ -15,11 +15,18 @@ pub struct Exchange {
     n: u32,
     symmetrized: bool,
     one_way: bool,
+    backwards: bool,
 }
 
 impl Exchange {
     pub fn new(n: u32, parameters: &Parameters) -> Exchange {
-        Exchange { n, symmetrized: parameters.symmetrized, one_way: parameters.ports == PortModel::OneWay }
+        let one_way = parameters.ports == PortModel::OneWay;
+        Exchange { n, symmetrized: parameters.symmetrized, one_way, backwards: false }
+    }
+
+    /// The same through the dimensions in the opposite order.
+    pub fn backwards(self) -> Exchange {
+        Exchange { backwards: !self.backwards, ..self }
     }
 
     /// Number of slices of the data: n if symmetrised, else 1.
@@ -38,7 +45,7 @@ impl Exchange {
 
     /// The port that a slice uses in a step.
     pub fn port(&self, slice: u32, step: u32) -> u32 {
-        (slice + step) % self.n
+        (slice + if self.backwards { self.n - 1 - step } else { step }) % self.n
     }
 
     /// The round in which `sender` sends over `port` in a step. One way at a time, the two neighbours take turns: first
@@ -61,15 +68,15 @@ impl Exchange {
         (0..step).fold(0, |mask, earlier| mask | 1 << self.port(slice, earlier))
     }
 
-    /// Writes a personalised exchange: `item(from, to)` goes from node `from` to node `to`, for all pairs. Each step moves
-    /// what has to change the step's bit; a node then holds what has come from the nodes that differ from it in the
-    /// bits of the steps so far.
+    /// Writes a personalised exchange: `item(slice, from, to)`, what there is of a slice, goes from node `from` to node `to`, for all
+    /// pairs. Each step moves what has to change the step's bit; a node then holds what has come from the nodes that differ from it
+    /// in the bits of the steps so far.
     pub fn personalised(
         &self,
         first_round: usize,
         node: usize,
         route: &mut Route,
-        item: impl Fn(usize, usize) -> Range<usize>,
+        item: impl Fn(u32, usize, usize) -> Range<usize>,
     ) {
         let all = (1usize << self.n) - 1;
         for slice in 0..self.slices() {
@@ -83,7 +90,7 @@ impl Exchange {
                     let item = &item;
                     from.flat_map(move |from| {
                         let to = subsets(later).map(move |bits| sender ^ 1 << port ^ bits);
-                        to.map(move |to| self.slice(item(from, to), slice))
+                        to.map(move |to| item(slice, from, to))
                     })
                 };
                 route.send(first_round + self.round(step, node, port), peer, crossing(node));
@@ -91,20 +98,23 @@ impl Exchange {
             }
         }
     }
-}
 
-/// Writes the exchange of a node's own block with everything that its neighbours know: every block to every node.
-pub fn replicated(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
-    let exchange = Exchange::new(problem.n, parameters);
-    route.set_rounds(exchange.rounds());
-    for slice in 0..exchange.slices() {
-        for step in 0..problem.n {
-            let port = exchange.port(slice, step);
-            let peer = node ^ 1 << port;
-            let done = exchange.done(slice, step);
-            let known = |v: usize| subsets(done).map(move |bits| exchange.slice(problem.block(v ^ bits), slice));
-            route.send(exchange.round(step, node, port), peer, known(node));
-            route.receive(exchange.round(step, peer, port), peer, known(peer));
+    /// Writes the exchange of what a node has with everything that its neighbours know: `item(slice, of)`, what node `of` has of a
+    /// slice, to every node.
+    pub fn replicated(&self, node: usize, route: &mut Route, item: impl Fn(u32, usize) -> Range<usize>) {
+        route.set_rounds(self.rounds());
+        for slice in 0..self.slices() {
+            for step in 0..self.n {
+                let port = self.port(slice, step);
+                let peer = node ^ 1 << port;
+                let done = self.done(slice, step);
+                let known = |v: usize| {
+                    let item = &item;
+                    subsets(done).map(move |bits| item(slice, v ^ bits))
+                };
+                route.send(self.round(step, node, port), peer, known(node));
+                route.receive(self.round(step, peer, port), peer, known(peer));
+            }
         }
     }
 }

@@ -4,6 +4,8 @@
 //! knows no rank, no buffer and no transport. Collectives that are opposites of each other share it: gather is scatter
 //! backwards, reduce is broadcast backwards, reduce-scatter is all-gather backwards ([`Form`]).
 
+mod formula;
+mod parameters;
 pub mod registry;
 pub mod verify;
 
@@ -31,103 +33,15 @@ mod sbnt_tables;
 mod translated;
 mod tree_scatter;
 
-use crate::address::dimension_for;
-use crate::collective::{Call, Collective, MatrixProduct};
+use crate::collective::{Call, Collective};
 use crate::error::{Error, Result};
 use crate::schedule::{fold, place, Messages, Problem, Route, Schedule};
 use crate::topology::sbnt::Variant;
 use std::fmt;
-use std::str::FromStr;
 
 pub use crate::schedule::PortModel;
-
-/// The order in which the root of a scatter sends its blocks, where an algorithm has several.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Order {
-    /// All blocks of a subtree together, subtree after subtree.
-    Subtrees,
-    /// A packet to each subtree of the root in turn.
-    Cyclic,
-    /// Within a subtree in postorder: a node after all nodes below it.
-    Postorder,
-    /// The farthest nodes first.
-    ReverseBreadthFirst,
-    /// Descending relative addresses, so that the ports follow one another as in the binary-reflected Gray code.
-    GrayCode,
-}
-
-impl Order {
-    /// All orders.
-    pub const ALL: [Order; 5] =
-        [Order::Subtrees, Order::Cyclic, Order::Postorder, Order::ReverseBreadthFirst, Order::GrayCode];
-
-    /// The name in print.
-    pub fn name(self) -> &'static str {
-        match self {
-            Order::Subtrees => "subtrees",
-            Order::Cyclic => "cyclic",
-            Order::Postorder => "postorder",
-            Order::ReverseBreadthFirst => "reverse-breadth-first",
-            Order::GrayCode => "gray-code",
-        }
-    }
-}
-
-impl fmt::Display for Order {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Order {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        Order::ALL.into_iter().find(|o| o.name() == text.replace('_', "-")).ok_or_else(|| {
-            let names: Vec<_> = Order::ALL.iter().map(|o| o.name()).collect();
-            format!("unknown order '{text}'; known: {}", names.join(", "))
-        })
-    }
-}
-
-/// The parameters of an algorithm, all decided.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Parameters {
-    /// Largest packet in elements; `None`: everything that travels together in one packet. Where an algorithm makes no rounds of
-    /// packets itself, its messages are cut into packets.
-    pub packet: Option<usize>,
-    /// The port model for which the schedule is made.
-    pub ports: PortModel,
-    /// All dimensions at once, each for its part of the data (else one dimension at a time).
-    pub symmetrized: bool,
-    /// The order of the blocks; `None`: the algorithm's usual one for the port model.
-    pub order: Option<Order>,
-    /// Which spanning balanced n-tree, where the algorithm uses one.
-    pub variant: Variant,
-}
-
-impl Parameters {
-    /// No packets; symmetrised if all ports work at once; the usual order and tree.
-    pub fn new(ports: PortModel) -> Parameters {
-        let symmetrized = ports == PortModel::AllPorts;
-        Parameters { packet: None, ports, symmetrized, order: None, variant: Variant::default() }
-    }
-
-    /// In words, without the packet: the port model, and what is not as usual.
-    pub fn form(&self) -> String {
-        let Parameters { packet: _, ports, symmetrized, order, variant } = *self;
-        let symmetrized = if ports == PortModel::AllPorts && symmetrized { ", symmetrised" } else { "" };
-        let order = order.map_or(String::new(), |order| format!(", order {order}"));
-        let variant = if variant == Variant::default() { String::new() } else { format!(", variant {variant}") };
-        format!("{ports}{symmetrized}{order}{variant}")
-    }
-
-    /// g of Stout and Wagar: the groups of a vector of `count` elements whose first packets, of at most B elements each, leave
-    /// over `links` links; one where no packet size is given.
-    fn groups(&self, count: usize, links: u32) -> usize {
-        self.packet.map_or(1, |packet| count.div_ceil((links as usize).saturating_mul(packet).max(1)).max(1))
-    }
-}
+pub use formula::{Figure, Figures, Formula, Shape};
+pub use parameters::{Order, Parameters};
 
 /// Writes the route of one node.
 pub type Write = fn(&Problem, &Parameters, usize, &mut Route);
@@ -145,97 +59,6 @@ pub enum Form {
     Between(Write, Write),
 }
 
-/// The shape of a call on a whole cube: what formulas depend on.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Shape {
-    /// Dimension of the cube, N = 2^n.
-    pub n: u32,
-    /// Elements of the vector or block, as in [`Call::count`].
-    pub count: usize,
-    /// Dimensions that the data has to cross: between root and peer of a send or exchange; of a permutation that is a
-    /// translation by XOR; else n.
-    pub distance: u32,
-    /// For a matrix product: its shape and distribution.
-    pub product: MatrixProduct,
-    /// The parameters.
-    pub parameters: Parameters,
-}
-
-impl Shape {
-    /// The shape of a call, on the next larger whole cube.
-    pub fn new(call: &Call, parameters: &Parameters) -> Shape {
-        let n = dimension_for(call.size);
-        let distance = match call.collective {
-            Collective::Send | Collective::Exchange => (call.root ^ call.peer).count_ones(),
-            _ => call.translation().map_or(n, usize::count_ones),
-        };
-        Shape { n, count: call.count, distance, product: call.product(), parameters: *parameters }
-    }
-
-    /// N.
-    pub fn nodes(&self) -> usize {
-        1 << self.n
-    }
-
-    /// P = ceil(M / B), 0 for an empty vector.
-    pub fn packets(&self) -> usize {
-        self.count.div_ceil(self.packet())
-    }
-
-    /// B, at most M and at least 1.
-    pub fn packet(&self) -> usize {
-        self.parameters.packet.unwrap_or(self.count).clamp(1, self.count.max(1))
-    }
-}
-
-/// What an algorithm costs on a whole cube: time = `rounds` tau + `elements` t_c by the paper; and what else decides where
-/// ranks share a memory.
-#[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub struct Formula {
-    /// Routing steps, each with one start-up.
-    pub rounds: usize,
-    /// Elements that follow one another through the busiest links, round by round.
-    pub elements: f64,
-    /// Elements moved in all, each counted on every link that it crosses.
-    pub moved: f64,
-    /// Elements over the directed link that carries the most.
-    pub load: f64,
-    /// Messages that wait for one another, one after the other, if every message travels whole.
-    pub hops: usize,
-    /// About how many elements are received one after the other on the way to the last result.
-    pub path: f64,
-}
-
-impl Formula {
-    /// The time for a start-up `tau` and a transfer time `t_c` per element.
-    pub fn time(&self, tau: f64, t_c: f64) -> f64 {
-        self.rounds as f64 * tau + self.elements * t_c
-    }
-
-    /// For `factor` times as many elements.
-    fn scaled(self, factor: f64) -> Formula {
-        Formula {
-            elements: self.elements * factor,
-            moved: self.moved * factor,
-            load: self.load * factor,
-            path: self.path * factor,
-            ..self
-        }
-    }
-
-    /// One after the other, over the same links.
-    fn then(self, other: Formula) -> Formula {
-        Formula {
-            rounds: self.rounds + other.rounds,
-            elements: self.elements + other.elements,
-            moved: self.moved + other.moved,
-            load: self.load + other.load,
-            hops: self.hops + other.hops,
-            path: self.path + other.path,
-        }
-    }
-}
-
 /// One row of the registry.
 pub struct Algorithm {
     /// The collective.
@@ -248,6 +71,8 @@ pub struct Algorithm {
     pub source: &'static str,
     /// Where in the paper.
     pub section: &'static str,
+    /// What of it is not as in the paper, or as in another row; empty if nothing is.
+    pub differs: &'static str,
     /// Every message goes over a cube edge (else between any two ranks).
     pub cube_edges: bool,
     /// Combines in rank order if the hosting is ordered, and so serves operations that do not commute.
@@ -267,13 +92,11 @@ pub struct Algorithm {
     pub suits: fn(&Call, &Parameters) -> std::result::Result<(), Unsuited>,
     /// The formula in words.
     pub cost: &'static str,
-    /// The formula, for sizes that are a power of two.
+    /// The formula: see [`Formula`] for sizes that are no power of two.
     pub formula: fn(&Shape) -> Formula,
     /// Messages that so many ranks send in all, where their number counts: signals, which carry nothing, and exchanges of whole
     /// vectors, on which both ranks wait; else 0.
     pub signals: fn(usize) -> usize,
-    /// Whether the formula holds exactly for a shape, that is, nothing is rounded.
-    pub exact: fn(&Shape) -> bool,
     /// The formula's time is that of nodes that do not wait for each other's rounds (else round after round).
     pub flows: bool,
     /// The paths through all nodes on which data follows one another, so that nothing contends for the one port of a node; 0 if
@@ -295,6 +118,7 @@ const DEFAULTS: Algorithm = Algorithm {
     summary: "",
     source: "",
     section: "",
+    differs: "",
     cube_edges: true,
     ordered: false,
     packets: &[],
@@ -304,9 +128,8 @@ const DEFAULTS: Algorithm = Algorithm {
     ports: &PortModel::ALL,
     suits: |_, _| Ok(()),
     cost: "",
-    formula: |_| Formula { rounds: 0, elements: 0.0, moved: 0.0, load: 0.0, hops: 0, path: 0.0 },
+    formula: |_| Formula::NOTHING,
     signals: |_| 0,
-    exact: |_| true,
     flows: false,
     paths: 0,
     best_packet: |shape, _tau, _t_c| shape.count as f64,

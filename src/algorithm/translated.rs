@@ -8,7 +8,7 @@
 //! every round is an exchange across it: 2n - 2 rounds for the SBnT, 2n - 1 for the SBG. One way, the node whose bit is
 //! 0 sends first.
 
-use super::{Formula, Parameters, PortModel, Shape};
+use super::{Figure, Formula, Parameters, PortModel, Shape};
 use crate::address::period;
 use crate::collective::part;
 use crate::schedule::{Problem, Route};
@@ -162,11 +162,17 @@ impl Translated {
     pub fn formula(&self, shape: &Shape, personalised: bool) -> Formula {
         let (n, nodes, m) = (self.n as usize, shape.nodes() as f64, shape.count as f64);
         if n == 0 || shape.count == 0 {
-            return Formula::default();
+            return Formula::NOTHING;
         }
         let received = m * if personalised { n as f64 * nodes / 2.0 } else { nodes - 1.0 };
         let (busiest, load) = if self.split {
-            (received / n as f64, received / n as f64)
+            // All dimensions carry the same; a part of a whole subtree's blocks crosses n/2 links in the mean.
+            let split = if personalised {
+                split_blocks_by_level(self.n, shape.count)
+            } else {
+                split_blocks(self.n, shape.count)
+            };
+            (split as f64, split as f64)
         } else {
             let traffic = self.traffic(personalised);
             let busiest: usize = traffic.iter().map(|level| level.iter().max().copied().unwrap_or(0)).sum();
@@ -180,8 +186,51 @@ impl Translated {
         };
         // One label leads to the next along the path 1, 11, 111, ... of each subtree.
         let hops = self.rounds() / if self.ports == PortModel::OneWay { 2 } else { 1 };
-        Formula { rounds: self.rounds(), elements, moved: received * nodes, load, hops, path: received }
+        // What is for others is kept until it is sent on.
+        let scratch = if personalised { received - (nodes - 1.0) * m } else { 0.0 };
+        let exact = !self.split || splits_evenly(shape);
+        let elements_too = if self.ports == PortModel::AllPorts { Figure::Elements } else { Figure::Load };
+        Formula {
+            rounds: self.rounds(),
+            elements,
+            moved: received * nodes,
+            load,
+            scratch,
+            hops,
+            path: received,
+            ..Formula::NOTHING
+        }
+        .at_most(&[Figure::Load, elements_too], exact)
+        // Parts of the shortest blocks are empty.
+        .at_most(&[Figure::Hops], !self.split || shape.count >= n)
     }
+}
+
+/// The blocks of all nodes but the root, of `count` elements each, over one of the root's links in the SBG: a block of a node of
+/// period p is cut into n/p parts, so that one of every p such blocks is whole, as it were, and of these parts are at most
+/// ceil(count p/n) elements long.
+pub fn split_blocks(n: u32, count: usize) -> usize {
+    by_period(n).map(|(period, nodes)| (nodes - usize::from(period == 1)) / period * part_of(n, period, count)).sum()
+}
+
+/// The same, each block as often as its node has levels; of a period half of all address bits are ones.
+fn split_blocks_by_level(n: u32, count: usize) -> usize {
+    by_period(n).map(|(period, nodes)| n as usize * nodes / (2 * period) * part_of(n, period, count)).sum()
+}
+
+fn part_of(n: u32, period: usize, count: usize) -> usize {
+    count.div_ceil(n as usize / period)
+}
+
+/// The periods of addresses of n bits, each with the number of addresses that have it.
+fn by_period(n: u32) -> impl Iterator<Item = (usize, usize)> {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for period in (1..=n as usize).filter(|period| (n as usize).is_multiple_of(*period)) {
+        // All words of so many bits, repeated, but those that repeat a shorter one.
+        let shorter: usize = found.iter().filter(|(p, _)| period.is_multiple_of(*p)).map(|(_, nodes)| nodes).sum();
+        found.push((period, (1 << period) - shorter));
+    }
+    found.into_iter()
 }
 
 /// Whether the blocks of cyclic nodes can be split evenly.

@@ -6,7 +6,7 @@
 //!   the next round, so the root alone decides the time.
 //! * [`relayed`]: any order of packets at the root, each of which every node passes on after a fixed delay.
 
-use super::{Parameters, PortModel};
+use super::{Figure, Formula, Parameters, PortModel};
 use crate::schedule::{Problem, Route};
 use crate::topology::Tree;
 use std::ops::Range;
@@ -192,19 +192,33 @@ pub fn subtree_sizes(tree: &impl Tree, top: usize) -> Vec<(usize, u32, usize)> {
     nodes
 }
 
-/// Rounds and elements of [`by_level`] for blocks of `count` elements: `level_sizes` are the numbers of nodes by level
-/// of the largest subtree. The formula: each level in packets of B, one after the other.
-pub fn level_cost(level_sizes: impl Iterator<Item = usize>, count: usize, packet: Option<usize>) -> (usize, f64) {
-    let (mut rounds, mut elements) = (0, 0.0);
-    for nodes in level_sizes.filter(|_| count > 0) {
-        rounds += match packet {
-            None => 1,
-            Some(packet) if packet < count => nodes * count.div_ceil(packet),
-            Some(packet) => (nodes * count).div_ceil(packet),
-        };
-        elements += (nodes * count) as f64;
+/// Rounds of blocks of `count` elements that go in groups of so many, each in packets of B, one after the other.
+pub fn level_cost(groups: impl Iterator<Item = usize>, count: usize, packet: Option<usize>) -> usize {
+    let rounds = |nodes: usize| match packet {
+        None => 1,
+        Some(packet) if packet < count => nodes * count.div_ceil(packet),
+        Some(packet) => (nodes * count).div_ceil(packet),
+    };
+    groups.filter(|_| count > 0).map(rounds).sum()
+}
+
+/// Rounds and elements of [`by_level`]: `level_sizes` are the numbers of nodes by level of the largest subtree.
+pub fn by_level_cost(
+    common: Formula,
+    level_sizes: impl Iterator<Item = usize> + Clone,
+    count: usize,
+    packet: Option<usize>,
+) -> Formula {
+    let rounds = level_cost(level_sizes.clone(), count, packet);
+    let all: usize = level_sizes.map(|nodes| nodes * count).sum();
+    match packet {
+        // Where the last packet of a block or a level is shorter, ranks one level apart are at different packets.
+        Some(packet) if !count.is_multiple_of(packet) => {
+            let elements = rounds.saturating_mul(packet.min(all)) as f64;
+            Formula { rounds, elements, ..common }.at_most(&[Figure::Elements, Figure::Path], false)
+        }
+        _ => Formula { rounds, elements: all as f64, ..common },
     }
-    (rounds, elements)
 }
 
 /// Whether a port model asks for [`by_level`].

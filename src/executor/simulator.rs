@@ -70,7 +70,7 @@ pub fn simulate(schedules: &[Schedule], machine: &Machine) -> Result<Timeline, V
         let found = schedules.iter().map(|schedule| schedule.rank).collect();
         return Err(vec![Violation::Ranks { found, size }]);
     }
-    let illegal = legal(schedules, machine.ports);
+    let illegal = legal(schedules, machine.ports, 1);
     if !illegal.is_empty() {
         return Err(illegal);
     }

@@ -1,7 +1,7 @@
 //! What the schedules of all ranks cost: rounds, messages, the load of every directed link.
 
 use super::{Kind, Schedule, Violation};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::str::FromStr;
 
@@ -60,6 +60,11 @@ pub struct Cost {
     pub max_link_load: usize,
     /// The largest number of elements on one directed link, round by round.
     pub longest: Vec<usize>,
+    /// The largest scratch memory of a rank, in elements.
+    pub scratch: usize,
+    /// Elements that are received one after the other until the last rank has its result, if a rank receives one message at a time,
+    /// round after round, within a round as they come, and nothing else takes time; `None` if some rank waits for ever.
+    pub path: Option<usize>,
 }
 
 impl Cost {
@@ -69,6 +74,7 @@ impl Cost {
         let mut links: HashMap<(usize, usize), usize> = HashMap::new();
         let mut cost = Cost::default();
         for schedule in schedules {
+            cost.scratch = cost.scratch.max(schedule.scratch);
             for operation in schedule.operations() {
                 if let Kind::Send { peer } = operation.kind {
                     let len = schedule.len(operation);
@@ -83,6 +89,7 @@ impl Cost {
         cost.rounds = rounds.len();
         cost.max_link_load = links.into_values().max().unwrap_or(0);
         cost.longest = rounds.into_values().map(|loads| loads.into_values().max().unwrap_or(0)).collect();
+        cost.path = path(schedules);
         cost
     }
 
@@ -98,9 +105,99 @@ impl Cost {
     }
 }
 
-/// Whether no rank does more in any round than its ports allow. Where messages are cut into packets ([`Schedule::cut`]), those of a
-/// round between two ranks count as one message.
-pub fn legal(schedules: &[Schedule], ports: PortModel) -> Vec<Violation> {
+/// [`Cost::path`].
+fn path(schedules: &[Schedule]) -> Option<usize> {
+    let mut ranks: Vec<Receiver> = schedules.iter().map(Receiver::new).collect();
+    // By channel, when the data of each message so far was there.
+    let mut sent: HashMap<(usize, usize), VecDeque<usize>> = HashMap::new();
+    let mut awake: VecDeque<usize> = (0..ranks.len()).collect();
+    while let Some(rank) = awake.pop_front() {
+        while let Some(peers) = ranks[rank].advance(&mut sent) {
+            awake.extend(peers);
+        }
+    }
+    let complete = ranks.iter().all(|rank| rank.next == rank.schedule.operations().len());
+    complete.then(|| ranks.iter().map(|rank| rank.received).max().unwrap_or(0))
+}
+
+/// A rank on its way through its schedule, round by round.
+struct Receiver<'s> {
+    schedule: &'s Schedule,
+    /// The first operation of the round at hand, and whether its sends have gone.
+    next: usize,
+    sends_gone: bool,
+    /// When each operation was done.
+    ends: Vec<usize>,
+    /// When the last message was.
+    received: usize,
+}
+
+impl<'s> Receiver<'s> {
+    fn new(schedule: &'s Schedule) -> Receiver<'s> {
+        let ends = vec![0; schedule.operations().len()];
+        Receiver { schedule, next: 0, sends_gone: false, ends, received: 0 }
+    }
+
+    fn ready(&self, index: usize) -> usize {
+        let needs = self.schedule.dependencies(&self.schedule.operations()[index]);
+        needs.iter().map(|&need| self.ends[need as usize]).max().unwrap_or(0)
+    }
+
+    /// Sends all of a round, or receives all of it and does what follows: the ranks to which it has sent; `None` if it cannot yet.
+    fn advance(&mut self, sent: &mut HashMap<(usize, usize), VecDeque<usize>>) -> Option<Vec<usize>> {
+        let (rank, operations) = (self.schedule.rank, self.schedule.operations());
+        let round = operations.get(self.next)?.round;
+        let indices = self.next..operations.len();
+        let of_round: Vec<usize> = indices.take_while(|&index| operations[index].round == round).collect();
+        let mut peers = Vec::new();
+        if !self.sends_gone {
+            for &index in &of_round {
+                if let Kind::Send { peer } = operations[index].kind {
+                    self.ends[index] = self.ready(index);
+                    sent.entry((rank, peer)).or_default().push_back(self.ends[index]);
+                    peers.push(peer);
+                }
+            }
+            self.sends_gone = true;
+            return Some(peers);
+        }
+        let mut expected: HashMap<usize, usize> = HashMap::new();
+        for &index in &of_round {
+            if let Kind::Receive { peer } = operations[index].kind {
+                *expected.entry(peer).or_default() += 1;
+            }
+        }
+        if expected.iter().any(|(&peer, &count)| sent.get(&(peer, rank)).map_or(0, VecDeque::len) < count) {
+            return None;
+        }
+        let mut there: Vec<(usize, usize)> = Vec::new();
+        for &index in &of_round {
+            if let Kind::Receive { peer } = operations[index].kind {
+                let data = sent.get_mut(&(peer, rank)).and_then(VecDeque::pop_front).unwrap_or(0);
+                there.push((data.max(self.ready(index)), index));
+            }
+        }
+        // As they come.
+        there.sort_unstable();
+        for (data, index) in there {
+            self.received = self.received.max(data) + self.schedule.len(&operations[index]);
+            self.ends[index] = self.received;
+        }
+        for &index in &of_round {
+            if !matches!(operations[index].kind, Kind::Send { .. } | Kind::Receive { .. }) {
+                self.ends[index] = self.ready(index);
+            }
+        }
+        self.next += of_round.len();
+        self.sends_gone = false;
+        Some(peers)
+    }
+}
+
+/// Whether no rank does more in any round than its ports allow, where it plays so many `nodes` at most: on one port as much as each
+/// of them may. (On all ports what goes between two ranks is one message.) Where messages are cut into packets ([`Schedule::cut`]),
+/// those of a round between two ranks count as one message.
+pub fn legal(schedules: &[Schedule], ports: PortModel, nodes: usize) -> Vec<Violation> {
     let mut violations = Vec::new();
     for schedule in schedules {
         // By round and what its messages would share: direction and peer of those seen.
@@ -121,7 +218,8 @@ pub fn legal(schedules: &[Schedule], ports: PortModel) -> Vec<Violation> {
                 continue;
             }
             messages.push((sends, peer));
-            if messages.len() == 2 {
+            let allowed = if ports == PortModel::AllPorts { 1 } else { nodes };
+            if messages.len() == allowed + 1 {
                 violations.push(Violation::Ports { rank: schedule.rank, round: operation.round, ports });
             }
         }
@@ -152,9 +250,11 @@ mod tests {
     #[test]
     fn packets_of_a_message_count_once_and_messages_each() {
         for ports in PortModel::ALL {
-            assert!(legal(&sends(&[1], true), ports).is_empty(), "{ports}");
-            assert!(!legal(&sends(&[1], false), ports).is_empty(), "{ports}");
-            assert_eq!(legal(&sends(&[1, 2], true), ports).is_empty(), ports == PortModel::AllPorts, "{ports}");
+            assert!(legal(&sends(&[1], true), ports, 1).is_empty(), "{ports}");
+            assert!(!legal(&sends(&[1], false), ports, 1).is_empty(), "{ports}");
+            assert_eq!(legal(&sends(&[1, 2], true), ports, 1).is_empty(), ports == PortModel::AllPorts, "{ports}");
+            assert!(legal(&sends(&[1, 2], true), ports, 2).is_empty(), "{ports}");
+            assert_eq!(legal(&sends(&[1, 2, 4], true), ports, 2).is_empty(), ports == PortModel::AllPorts, "{ports}");
         }
     }
 }

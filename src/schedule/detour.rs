@@ -98,6 +98,19 @@ impl Avoided {
         (detours, stride)
     }
 
+    /// Both directions of every link, each as the way round it with the first round of its hops among those that a round of the
+    /// algorithm becomes; and how many these are.
+    pub(crate) fn ways(&self, ordered: bool, one_way: bool) -> (Vec<(Vec<usize>, usize)>, usize) {
+        let (detours, stride) = self.detours(ordered, one_way);
+        (detours.into_iter().map(|Detour { way, first, .. }| (way, first)).collect(), stride)
+    }
+
+    /// The hops of the ways round, of both directions of every link, and the rounds that a round of the algorithm becomes.
+    pub(crate) fn cost(&self, ordered: bool, one_way: bool) -> (Vec<usize>, usize) {
+        let (ways, stride) = self.ways(ordered, one_way);
+        (ways.into_iter().map(|(way, _)| way.len() - 1).collect(), stride)
+    }
+
     /// The messages of `rank` after all detours. `of` gives the messages of any rank before them; `ordered`: ranks are hosted
     /// in order; `one_way`: a rank sends or receives, not both at once.
     pub fn detour(

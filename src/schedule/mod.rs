@@ -31,6 +31,7 @@ pub use cost::{legal, Cost, PortModel};
 pub use detour::Avoided;
 pub use fold::{fold, Message, Messages};
 pub use place::place;
+pub(crate) use place::MEMORY_USED_ONCE;
 pub use problem::{Hosting, Problem};
 pub use route::{Multiplication, Route, Transfer};
 

@@ -361,7 +361,7 @@ impl Held {
 
 /// As long as a rank's scratch memory is this small (in elements), no area is used twice, so that no receive has to wait for
 /// an earlier one's data to leave.
-const SMALL_SCRATCH: usize = 1 << 15;
+pub(crate) const MEMORY_USED_ONCE: usize = 1 << 15;
 
 /// Where nodes do not wait for each other's rounds, so many rounds more pass until an area is used again: a receive that is
 /// early in its round must not wait for a send that is late in an earlier one.
@@ -390,7 +390,7 @@ impl Scratch {
             return 0;
         }
         let mut run: Option<(usize, usize)> = None;
-        let reusable = (self.top + len > SMALL_SCRATCH).then_some(&self.free);
+        let reusable = (self.top + len > MEMORY_USED_ONCE).then_some(&self.free);
         for (&start, &(end, used)) in reusable.into_iter().flatten() {
             if used + self.lag >= round {
                 continue;
@@ -425,7 +425,7 @@ mod tests {
     #[test]
     fn scratch_is_used_again_but_not_in_the_same_round() {
         let mut scratch = Scratch::default();
-        let unit = SMALL_SCRATCH;
+        let unit = MEMORY_USED_ONCE;
         assert_eq!(scratch.allocate(10 * unit, 0), 0);
         assert_eq!(scratch.allocate(5 * unit, 0), 10 * unit);
         scratch.free(0, 10 * unit, 1);
@@ -446,7 +446,7 @@ mod tests {
         assert_eq!(scratch.allocate(100, 0), 0);
         scratch.free(0, 100, 0);
         assert_eq!(scratch.allocate(100, 5), 100);
-        assert_eq!(scratch.allocate(SMALL_SCRATCH, 6), 200, "what is free does not suffice");
+        assert_eq!(scratch.allocate(MEMORY_USED_ONCE, 6), 200, "what is free does not suffice");
         assert_eq!(scratch.allocate(100, 7), 0, "the memory is no longer small");
     }
 

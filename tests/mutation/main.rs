@@ -1,6 +1,7 @@
 //! The checker, checked by mutation: right schedules with one thing changed. A mutant that means something else must be
 //! refused, for a fitting reason; one that means the same, by an argument given here, must pass.
 
+mod costs;
 mod messages;
 mod operations;
 mod schedules;
@@ -98,6 +99,8 @@ fn name(violation: &Violation) -> &'static str {
         Violation::Postcondition { .. } => "Postcondition",
         Violation::Barrier { .. } => "Barrier",
         Violation::Formula { .. } => "Formula",
+        Violation::Needless { .. } => "Needless",
+        Violation::Route { .. } => "Route",
         Violation::Rounds { .. } => "Rounds",
     }
 }

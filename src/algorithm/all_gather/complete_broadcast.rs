@@ -19,8 +19,8 @@
 //! Example, n = 3, slice 1 of node 0: to 2 over port 1 (own block), to 4 over port 2 (blocks 0 and 2), to 1 over port 0
 //! (blocks 0, 2, 4, 6).
 
-use crate::algorithm::{exchange, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
-use crate::collective::Collective;
+use crate::algorithm::{exchange::Exchange, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -33,25 +33,28 @@ pub const ALGORITHM: Algorithm = Algorithm {
     symmetrizes: true,
     cost: "symmetrised, all-ports: (2^n - 1)/n m t_c + n tau; plain: (2^n - 1) m t_c + n tau (one-way: twice)",
     formula,
-    exact: |shape| !shape.parameters.symmetrized || shape.count % shape.n.max(1) as usize == 0,
     form: Form::Forward(write),
     ..DEFAULTS
 };
 
-/// Rounds and elements of the all-gather, and of the reduce-scatter, which is the same backwards.
+/// The cost of the all-gather; slices of at most ceil(m/n) elements.
 pub fn formula(shape: &Shape) -> Formula {
     let n = shape.n as usize;
     if n == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let elements = ((shape.nodes() - 1) * shape.count) as f64;
     // Plain, the last dimension carries half of all blocks.
     let load = (shape.nodes() / 2 * shape.count) as f64;
-    let common = Formula { rounds: n, elements, moved: elements * shape.nodes() as f64, load, hops: n, path: elements };
+    let moved = (shape.size * (shape.size - 1) * shape.count) as f64;
+    let common = Formula { rounds: n, elements, moved, load, hops: n, path: elements, ..Formula::NOTHING };
     match shape.parameters {
         Parameters { symmetrized: true, .. } => {
-            let elements = elements / n as f64;
-            Formula { elements, load: elements, ..common }
+            let elements = ((shape.nodes() - 1) * shape.count.div_ceil(n)) as f64;
+            // Over a port a slice goes when it has s dimensions behind it, for every s another one.
+            let load = |port: usize| (0..n).map(|s| part(0..shape.count, (port + n - s) % n, n).len() << s).sum();
+            let load: usize = (0..n).map(load).max().unwrap_or(0);
+            Formula { elements, load: load as f64, ..common }
         }
         Parameters { ports: PortModel::OneWay, .. } => {
             Formula { rounds: 2 * n, elements: 2.0 * elements, hops: n, ..common }
@@ -60,6 +63,12 @@ pub fn formula(shape: &Shape) -> Formula {
     }
 }
 
+/// The cost of the reduce-scatter, which is the same backwards: all that a rank receives but its own block is kept until it is sent on.
+pub fn reduce_scattered(shape: &Shape) -> Formula {
+    super::reduce_scattered(formula, shape)
+}
+
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
-    exchange::replicated(problem, parameters, node, route);
+    let exchange = Exchange::new(problem.n, parameters);
+    exchange.replicated(node, route, |slice, of| exchange.slice(problem.block(of), slice));
 }

@@ -5,3 +5,13 @@ pub mod multinode_broadcast;
 pub mod pairwise_xor;
 pub mod sbg;
 pub mod sbnt;
+
+use super::{Formula, Shape};
+
+/// The cost of a reduce-scatter, given that of the all-gather, which is the same backwards: what a rank receives it keeps until it
+/// is sent on, but what comes first for its own block.
+fn reduce_scattered(all_gather: fn(&Shape) -> Formula, shape: &Shape) -> Formula {
+    let forward = all_gather(shape);
+    let others = (shape.size.saturating_sub(2) * shape.count) as f64;
+    Formula { scratch: others, ..forward }
+}

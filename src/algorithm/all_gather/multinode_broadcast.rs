@@ -38,22 +38,28 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..DEFAULTS
 };
 
-/// Rounds and elements of the all-gather, and of the reduce-scatter, which is the same backwards.
+/// The cost of the all-gather.
 pub fn formula(shape: &Shape) -> Formula {
     let (n, others, m) = (shape.n as usize, shape.nodes() - 1, shape.count as f64);
     if n == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let rounds = others.div_ceil(n);
     let elements = rounds as f64 * m;
     Formula {
         rounds,
         elements,
-        moved: (shape.nodes() * others) as f64 * m,
+        moved: (shape.size * (shape.size - 1)) as f64 * m,
         load: elements,
         hops: rounds,
         path: others as f64 * m,
+        ..Formula::NOTHING
     }
+}
+
+/// The cost of the reduce-scatter, which is the same backwards.
+pub fn reduce_scattered(shape: &Shape) -> Formula {
+    super::reduce_scattered(formula, shape)
 }
 
 pub fn write(problem: &Problem, _parameters: &Parameters, node: usize, route: &mut Route) {

@@ -15,7 +15,7 @@
 //!
 //! Example, n = 2, node 1: own block to, and theirs from, 0 (k = 1), 3 (k = 2), 2 (k = 3).
 
-use crate::algorithm::{all_to_all, exchange, Algorithm, Form, Parameters, Route};
+use crate::algorithm::{all_to_all, exchange, Algorithm, Form, Formula, Parameters, Route, Shape};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -25,6 +25,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     form: Form::Forward(write),
     ..all_to_all::pairwise_xor::ALGORITHM
 };
+
+/// The cost of the reduce-scatter, which is the same backwards.
+pub fn reduce_scattered(shape: &Shape) -> Formula {
+    super::reduce_scattered(ALGORITHM.formula, shape)
+}
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     exchange::pairwise(problem, parameters, node, route, |from, _| problem.block(from));

@@ -18,8 +18,8 @@
 //! Example, n = 2, all ports, node 0: round 0: own block to 1 and 2, gets blocks 1 and 2; round 1: half of block 2 to
 //! 1, the other half of block 1 to 2, and a half of block 3 from each.
 
-use crate::algorithm::translated::{splits_evenly, Translated};
-use crate::algorithm::{all_gather, Algorithm, Form, Parameters, Route};
+use crate::algorithm::translated::Translated;
+use crate::algorithm::{all_gather, Algorithm, Form, Formula, Parameters, Route, Shape};
 use crate::schedule::Problem;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -27,11 +27,19 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "all ports: every link carries the same in every round",
     source: "HJ88 SBG",
     cost: "all-ports: (N-1)/n M t_c + n tau; one-port: (N-1) M t_c + (2n - 1) tau (one-way: twice)",
-    formula: |shape| Translated::sbg(shape.n, &shape.parameters).formula(shape, false),
-    exact: splits_evenly,
+    formula,
     form: Form::Forward(write),
     ..all_gather::sbnt::ALGORITHM
 };
+
+fn formula(shape: &Shape) -> Formula {
+    Translated::sbg(shape.n, &shape.parameters).formula(shape, false)
+}
+
+/// The cost of the reduce-scatter, which is the same backwards.
+pub fn reduce_scattered(shape: &Shape) -> Formula {
+    super::reduce_scattered(formula, shape)
+}
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     Translated::sbg(problem.n, parameters).replicated(problem, node, route);

@@ -20,7 +20,7 @@
 //! round 1: blocks 0 and 1 to 2, gets blocks 2 and 3.
 
 use crate::algorithm::translated::Translated;
-use crate::algorithm::{Algorithm, Form, Parameters, Route, DEFAULTS};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -32,10 +32,19 @@ pub const ALGORITHM: Algorithm = Algorithm {
     section: "3, 4, 5",
     variants: true,
     cost: "all-ports: about (N-1)/n M t_c + n tau; one-port: (N-1) M t_c + (2n - 2) tau (one-way: twice)",
-    formula: |shape| Translated::sbnt(shape.n, &shape.parameters).formula(shape, false),
+    formula,
     form: Form::Forward(write),
     ..DEFAULTS
 };
+
+fn formula(shape: &Shape) -> Formula {
+    Translated::sbnt(shape.n, &shape.parameters).formula(shape, false)
+}
+
+/// The cost of the reduce-scatter, which is the same backwards.
+pub fn reduce_scattered(shape: &Shape) -> Formula {
+    super::reduce_scattered(formula, shape)
+}
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     Translated::sbnt(problem.n, parameters).replicated(problem, node, route);

@@ -28,7 +28,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn formula(shape: &Shape) -> Formula {
-    let half = direct::backwards(shape);
+    let (up, down) = (direct::reduced(shape), direct::formula(shape));
     // The way back uses the links in the other direction.
-    Formula { load: half.load, ..half.then(direct::formula(shape)) }
+    Formula { load: down.load, ..up.then(down) }
 }

@@ -1,14 +1,15 @@
 //! All-reduce by histogramming and complete broadcast.
 //!
-//! Algorithm: the vector is cut into one block a rank; a reduce-scatter ([`reduce_scatter::histogram`]) leaves each block's
-//! result on its rank, and an all-gather ([`all_gather::complete_broadcast`]) brings it to all. The partial results lie in
-//! the receive buffer.
+//! Algorithm: the vector is cut into one block a rank; a reduce-scatter leaves each block's result on its rank, and an all-gather
+//! brings it to all. The partial results lie in the receive buffer. Symmetrised, each of n slices of the vector is cut into blocks of
+//! its own, in the order in which the exchange of that slice joins them, so that every message is one piece of every slice.
 //!
 //! Reference: Stout and Wagar 1990, section 8 ("if it is desired that all nodes contain all sums"). M elements.
 //!
 //! Requirements: symmetrised the operation must commute.
 //!
-//! Cost: symmetrised, all-ports 2 (1 - 2^-n)/n M t_c + 2 n tau; plain 2 (1 - 2^-n) M t_c + 2 n tau; plain, one-way twice that.
+//! Cost: symmetrised, all-ports 2 (1 - 2^-n)/n M t_c + 2 n tau; plain 2 (1 - 2^-n) M t_c + 2 n tau; plain, one-way twice that. Where
+//! 2^n n (plain: 2^n) does not divide M: 2 times the sum of ceil(L/2^i), i = 1, ..., n, for slices of L = ceil(M/n) (plain: M).
 //!
 //! Memory: what arrives in one round of the first half, at most a quarter of the vector (half, in place).
 //!
@@ -16,9 +17,12 @@
 //!
 //! Example, n = 1: ranks 0 and 1 exchange halves, combine, and exchange the combined halves.
 
-use crate::algorithm::all_gather::complete_broadcast::{self, write};
-use crate::algorithm::{Algorithm, Form, Formula, Shape};
-use crate::collective::Collective;
+use crate::address::rotate_right;
+use crate::algorithm::all_gather::complete_broadcast;
+use crate::algorithm::exchange::Exchange;
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::collective::{part, Collective};
+use crate::schedule::Problem;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::AllReduce,
@@ -26,22 +30,60 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "long vectors: each element travels twice; symmetrised, every link is busy in every round",
     source: "SW HISTOGRAM",
     section: "8",
+    differs: "cuts the vector into slices first, then each slice into blocks",
     cost:
         "symmetrised, all-ports: 2 (1 - 2^-n)/n M t_c + 2 n tau; plain: 2 (1 - 2^-n) M t_c + 2 n tau (one-way: twice)",
     formula,
-    exact: |shape| {
-        shape.count % (shape.nodes() * if shape.parameters.symmetrized { shape.n.max(1) as usize } else { 1 }) == 0
-    },
     form: Form::BackwardForward(write, write),
     ..complete_broadcast::ALGORITHM
 };
 
 fn formula(shape: &Shape) -> Formula {
-    if shape.count == 0 {
-        return Formula::default();
+    let Shape { n, count, parameters, .. } = *shape;
+    if n == 0 || count == 0 {
+        return Formula::NOTHING;
     }
-    // Blocks of M / 2^n elements, which need not be whole.
-    let block = shape.count as f64 / shape.nodes() as f64;
-    let half = complete_broadcast::formula(&Shape { count: 1, ..*shape }).scaled(block);
-    half.then(half)
+    let slices = if parameters.symmetrized { n as usize } else { 1 };
+    let slice = |s: usize| part(0..count, s, slices).len();
+    // The parts of a slice that the steps exchange: of one in 2, 4, ..., 2^n parts; or, if some nodes have no rank, 2^(n-i) blocks.
+    let part_of = |len: usize, i: u32| match shape.size == shape.nodes() {
+        true => len.div_ceil(1 << i),
+        false => (len.div_ceil(shape.size) << (n - i)).min(len),
+    };
+    let parts = |len: usize, from: u32| (from..=n).map(|i| part_of(len, i)).sum::<usize>();
+    let all = |from: u32| (0..slices).map(|s| parts(slice(s), from)).sum::<usize>();
+    // Over a link go, there and back, both of the parts into which a step divides one.
+    let carried = |s: usize, k: usize| part_of(slice(s), n - 1 - k as u32);
+    let of_port = |port: usize| (0..slices).map(|s| carried(s, (port + n as usize - s) % n as usize)).sum();
+    let load: usize = (0..n as usize).map(of_port).max().unwrap_or(0);
+    let even = count.is_multiple_of(slices * shape.nodes());
+    let turns = if parameters.ports == PortModel::OneWay { 2 } else { 1 };
+    Formula {
+        rounds: turns * 2 * n as usize,
+        elements: (turns * 2 * parts(count.div_ceil(slices), 1)) as f64,
+        moved: (2 * (shape.size - 1) * count) as f64,
+        load: load as f64,
+        // What the first step brings is combined with the rank's own where the result is to be.
+        scratch: all(if shape.in_place { 1 } else { 2 }) as f64,
+        hops: 2 * n as usize,
+        path: (2 * all(1)) as f64,
+        ..Formula::NOTHING
+    }
+    .at_most(&[Figure::Scratch, Figure::Path], even)
+    .at_most(&[Figure::Load], slices == 1 || even)
+    // One way at a time the shorter of two parts has its own round.
+    .at_most(&[Figure::Rounds, Figure::Elements], turns == 1 || even)
+}
+
+fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
+    let exchange = Exchange::new(problem.n, parameters);
+    // Where every node has a rank, the blocks that are joined first are neighbours.
+    let whole = problem.call.size == problem.nodes();
+    exchange.replicated(node, route, |slice, of| match problem.hosting.owner(of) {
+        Some(rank) => {
+            let index = if whole { rotate_right(of, slice, problem.n) } else { rank };
+            part(exchange.slice(problem.vector(), slice), index, problem.call.size)
+        }
+        None => 0..0,
+    });
 }

@@ -9,7 +9,7 @@
 //!
 //! Requirements: none. It uses one port at a time under every port model, so all ports gain nothing.
 //!
-//! Cost: n (M t_c + tau); where the number of ranks is no power of two, one step more.
+//! Cost: n (M t_c + tau); where the number of ranks is no power of two, one step more (n the next larger power's).
 //!
 //! Memory: a vector.
 //!
@@ -41,12 +41,25 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn formula(shape: &Shape) -> Formula {
-    let n = shape.n as usize;
-    if n == 0 || shape.count == 0 {
-        return Formula::default();
+    if shape.n == 0 || shape.count == 0 {
+        return Formula::NOTHING;
     }
-    let (m, path) = (shape.count as f64, (n * shape.count) as f64);
-    Formula { rounds: n, elements: path, moved: path * shape.nodes() as f64, load: m, hops: n, path }
+    let (m, inside) = (shape.count as f64, shape.size.ilog2() as usize);
+    let beyond = shape.size - (1 << inside);
+    let rounds = inside + 2 * beyond.min(1);
+    // What comes first is combined with a rank's own vector where the result is to be.
+    let received = inside + beyond.min(1);
+    let scratch = if shape.in_place { received } else { received - 1 };
+    Formula {
+        rounds,
+        elements: rounds as f64 * m,
+        moved: ((inside << inside) + 2 * beyond) as f64 * m,
+        load: m,
+        scratch: scratch as f64 * m,
+        hops: rounds,
+        path: rounds as f64 * m,
+        ..Formula::NOTHING
+    }
 }
 
 /// The dimensions of the largest cube of which every node has a rank of its own.

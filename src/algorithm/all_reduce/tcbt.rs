@@ -29,7 +29,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn formula(shape: &Shape) -> Formula {
-    let half = (tcbt::ALGORITHM.formula)(shape);
-    // The way back uses the links in the other direction.
-    Formula { load: half.load, ..half.then(half) }
+    let (up, down) = (tcbt::reduced(shape), (tcbt::ALGORITHM.formula)(shape));
+    // The way back uses the links in the other direction. Every rank's result is to be where it combines.
+    Formula { load: down.load, scratch: (children(shape) * shape.count) as f64, ..up.then(down) }
+}
+
+/// The vectors that a rank keeps apart: those of its two children, but for the one that its own is combined with.
+fn children(shape: &Shape) -> usize {
+    (shape.n.min(2) as usize).saturating_sub(usize::from(!shape.in_place))
 }

@@ -30,26 +30,38 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "n messages a port instead of N - 1; symmetrised, every link is busy in every round",
     source: "SW COMPLETE EXCHANGE",
     section: "6",
+    differs: "all steps are equally long; the paper starts the blocks for near nodes later (stages of 1, 4 and 7 blocks for n = 3), \
+              in the same time",
     symmetrizes: true,
     cost: "symmetrised, all-ports: 2^(n-1) m t_c + n tau; plain: n 2^(n-1) m t_c + n tau (one-way: twice)",
     formula,
-    exact: |shape| !shape.parameters.symmetrized || shape.count % shape.n.max(1) as usize == 0,
     form: Form::Forward(write),
     ..DEFAULTS
 };
 
-/// Rounds and elements of one complete exchange of blocks of `count` elements.
+/// The cost of one complete exchange of blocks of `count` elements; slices of at most ceil(m/n).
 pub fn formula(shape: &Shape) -> Formula {
     let n = shape.n as usize;
     if n == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
-    let elements = (shape.nodes() / 2 * shape.count) as f64;
-    let path = n as f64 * elements;
-    let common =
-        Formula { rounds: n, elements: path, moved: path * shape.nodes() as f64, load: elements, hops: n, path };
+    let half = (shape.nodes() / 2 * shape.count) as f64;
+    let path = n as f64 * half;
+    let common = Formula {
+        rounds: n,
+        elements: path,
+        moved: path * shape.nodes() as f64,
+        load: half,
+        // All that is not for the rank itself.
+        scratch: path - ((shape.nodes() - 1) * shape.count) as f64,
+        hops: n,
+        path,
+        ..Formula::NOTHING
+    };
     match shape.parameters {
-        Parameters { symmetrized: true, .. } => Formula { elements, ..common },
+        Parameters { symmetrized: true, .. } => {
+            Formula { elements: (n * shape.nodes() / 2 * shape.count.div_ceil(n)) as f64, ..common }
+        }
         Parameters { ports: PortModel::OneWay, .. } => Formula { rounds: 2 * n, elements: 2.0 * path, ..common },
         _ => common,
     }
@@ -58,5 +70,6 @@ pub fn formula(shape: &Shape) -> Formula {
 fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     let exchange = Exchange::new(problem.n, parameters);
     route.set_rounds(exchange.rounds());
-    exchange.personalised(0, node, route, |from, to| problem.block_between(from, to));
+    let item = |slice, from, to| exchange.slice(problem.block_between(from, to), slice);
+    exchange.personalised(0, node, route, item);
 }

@@ -35,17 +35,20 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn formula(shape: &Shape) -> Formula {
     if shape.n == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
-    let path = ((shape.nodes() - 1) * shape.count) as f64;
+    // Where the number of ranks is no power of two, some have no partner in some rounds.
+    let (rounds, path) = (shape.nodes() - 1, ((shape.size - 1) * shape.count) as f64);
+    let elements = (rounds * shape.count) as f64;
     let turns = if shape.parameters.ports == PortModel::OneWay { 2 } else { 1 };
     Formula {
-        rounds: turns * (shape.nodes() - 1),
-        elements: turns as f64 * path,
-        moved: path * shape.nodes() as f64,
-        load: if shape.n == 0 { 0.0 } else { shape.count as f64 },
+        rounds: turns * rounds,
+        elements: turns as f64 * elements,
+        moved: path * shape.size as f64,
+        load: shape.count as f64,
         hops: 1,
         path,
+        ..Formula::NOTHING
     }
 }
 

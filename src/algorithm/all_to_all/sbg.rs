@@ -18,7 +18,7 @@
 //! Example, n = 2, all ports, node 0: round 0: (0 to 1) and half of (0 to 3) to node 1, (0 to 2) and the other half to
 //! node 2; round 1: a half of (2 to 1) to node 1, of (1 to 2) to node 2.
 
-use crate::algorithm::translated::{splits_evenly, Translated};
+use crate::algorithm::translated::Translated;
 use crate::algorithm::{all_to_all, Algorithm, Form, Parameters, Route};
 use crate::schedule::Problem;
 
@@ -28,7 +28,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "HJ88 SBG",
     cost: "all-ports: N/2 M t_c + n tau; one-port: n N/2 M t_c + (2n - 1) tau (one-way: twice)",
     formula: |shape| Translated::sbg(shape.n, &shape.parameters).formula(shape, true),
-    exact: splits_evenly,
     form: Form::Forward(write),
     ..all_to_all::sbnt::ALGORITHM
 };

@@ -45,7 +45,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn formula(shape: &Shape) -> Formula {
     let (n, m) = (shape.n as usize, shape.count as f64);
     if n == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let rounds = shape.nodes() / 2;
     let elements = rounds as f64 * m;
@@ -54,8 +54,11 @@ fn formula(shape: &Shape) -> Formula {
         elements,
         moved: (n * shape.nodes()) as f64 * elements,
         load: elements,
+        // All that is not for the rank itself.
+        scratch: n as f64 * elements - (shape.nodes() - 1) as f64 * m,
         hops: rounds,
         path: n as f64 * elements,
+        ..Formula::NOTHING
     }
 }
 

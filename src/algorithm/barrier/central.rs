@@ -37,8 +37,8 @@ fn signals(ranks: usize) -> usize {
 }
 
 fn formula(shape: &Shape) -> Formula {
-    let rounds = signals(shape.nodes());
-    Formula { rounds, hops: rounds.min(2), ..Formula::default() }
+    let rounds = signals(shape.size);
+    Formula { rounds, hops: rounds.min(2), ..Formula::NOTHING }
 }
 
 fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

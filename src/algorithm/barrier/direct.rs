@@ -33,8 +33,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn formula(shape: &Shape) -> Formula {
-    let rounds = shape.n.min(1) as usize;
-    Formula { rounds, hops: rounds, ..Formula::default() }
+    let rounds = usize::from(shape.size > 1);
+    Formula { rounds, hops: rounds, ..Formula::NOTHING }
 }
 
 fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

@@ -35,7 +35,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn formula(shape: &Shape) -> Formula {
-    Formula { rounds: shape.n as usize, hops: shape.n as usize, ..Formula::default() }
+    Formula { rounds: shape.n as usize, hops: shape.n as usize, ..Formula::NOTHING }
 }
 
 fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

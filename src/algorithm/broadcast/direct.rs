@@ -35,17 +35,24 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 /// The cost of the broadcast, and of the scatter; every rank receives one message.
 pub fn formula(shape: &Shape) -> Formula {
-    Formula { path: shape.count as f64, ..backwards(shape) }
+    let gathered = gathered(shape);
+    Formula { path: gathered.load, ..gathered }
 }
 
-/// The cost of the gather and of the reduction: the root receives all messages.
-pub fn backwards(shape: &Shape) -> Formula {
-    if shape.count == 0 || shape.n == 0 {
-        return Formula::default();
+/// The cost of the gather: the root receives all messages.
+pub fn gathered(shape: &Shape) -> Formula {
+    let rounds = shape.size - 1;
+    if shape.count == 0 || rounds == 0 {
+        return Formula::NOTHING;
     }
-    let rounds = shape.nodes() - 1;
     let elements = (rounds * shape.count) as f64;
-    Formula { rounds, elements, moved: elements, load: shape.count as f64, hops: 1, path: elements }
+    Formula { rounds, elements, moved: elements, load: shape.count as f64, hops: 1, path: elements, ..Formula::NOTHING }
+}
+
+/// The cost of the reduction: the first vector that arrives is the root's result so far, if its own is elsewhere.
+pub fn reduced(shape: &Shape) -> Formula {
+    let gathered = gathered(shape);
+    Formula { scratch: gathered.elements - if shape.in_place { 0.0 } else { gathered.load }, ..gathered }
 }
 
 pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

@@ -19,7 +19,7 @@
 use super::packets;
 use super::pipeline::{down, Pipeline};
 use super::ALL_PACKETS;
-use crate::algorithm::{Algorithm, Form, Parameters, PortModel, Route, DEFAULTS};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::{
@@ -48,7 +48,14 @@ fn pipeline(n: u32, ports: PortModel) -> Pipeline {
         PortModel::OneWay if n > 1 => (2, nodes - 3),
         _ => (1, nodes - 2),
     };
-    Pipeline { per_packet, rest, height: nodes as usize - 1 }
+    let one = n.min(1) as usize;
+    let alone = per_packet;
+    Pipeline { per_packet, rest, alone, height: nodes as usize - 1, received: one, passed: usize::from(n > 1) }
+}
+
+/// The cost of the reduction, which is the same backwards.
+pub fn reduced(shape: &Shape) -> Formula {
+    pipeline(shape.n, shape.parameters.ports).reduced(shape, shape.nodes().saturating_sub(2))
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

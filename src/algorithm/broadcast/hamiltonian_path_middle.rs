@@ -21,7 +21,7 @@
 use super::packets;
 use super::pipeline::{down, Pipeline};
 use super::{hamiltonian_path, ALL_PACKETS};
-use crate::algorithm::{Algorithm, Form, Parameters, PortModel, Route};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
 use crate::schedule::Problem;
 use crate::topology::{
     hamiltonian_path::{Course, HamiltonianPath},
@@ -31,6 +31,7 @@ use crate::topology::{
 pub const ALGORITHM: Algorithm = Algorithm {
     name: "hamiltonian_path_middle",
     summary: "the Hamiltonian path from its middle, both ways: half the delay, on one port half the rate",
+    differs: "the paper names this variation and gives no formula",
     packets: ALL_PACKETS,
     cost: "one-way, one-port: (2 ceil(M/B) + N/2 - 2) (tau + B t_c); all-ports: (ceil(M/B) + N/2 - 1) (tau + B t_c)",
     formula: |shape| pipeline(shape.n, shape.parameters.ports).formula(shape),
@@ -45,7 +46,14 @@ fn pipeline(n: u32, ports: PortModel) -> Pipeline {
         PortModel::OneWay | PortModel::OnePort if n > 1 => (2, half - 2),
         _ => (1, half - 1),
     };
-    Pipeline { per_packet, rest, height: half as usize }
+    let branches = n.min(2) as usize;
+    let alone = per_packet;
+    Pipeline { per_packet, rest, alone, height: half as usize, received: branches, passed: usize::from(n > 1) }
+}
+
+/// The cost of the reduction, which is the same backwards: the first packet comes along the shorter branch.
+pub fn reduced(shape: &Shape) -> Formula {
+    pipeline(shape.n, shape.parameters.ports).reduced(shape, (shape.nodes() / 2).saturating_sub(2))
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

@@ -23,7 +23,7 @@
 use super::hamiltonian_path;
 use super::packets;
 use super::pipeline::{down, Pipeline};
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape};
 use crate::schedule::Problem;
 use crate::topology::{
     hamiltonian_path::{Course, HamiltonianPath},
@@ -36,6 +36,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "hamiltonian_paths",
     paths: 2,
     summary: "two opposite Hamiltonian paths: on all ports twice the rate of one",
+    differs: "the paper names this variation and gives no formula",
     packets: PORTS,
     ports: PORTS,
     cost: "one-port: (ceil(M/B) + N - 2) (tau + B t_c); all-ports: (ceil(M/(2 B)) + N - 2) (tau + B t_c)",
@@ -49,7 +50,15 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 /// The packets of one path, or, on one port, of both in turn.
 fn pipeline(n: u32) -> Pipeline {
-    Pipeline { per_packet: 1, rest: (1 << n) - 2, height: (1 << n) - 1 }
+    let one = n.min(1) as usize;
+    Pipeline {
+        per_packet: 1,
+        rest: (1 << n) - 2,
+        alone: 1,
+        height: (1 << n) - 1,
+        received: one,
+        passed: usize::from(n > 1),
+    }
 }
 
 /// How many packets the root sends in a round.
@@ -70,10 +79,31 @@ fn formula(shape: &Shape) -> Formula {
     if shape.n < 2 || p == 0 {
         return common;
     }
-    let rounds = p.div_ceil(at_once(shape.n, &shape.parameters)) + shape.nodes() - 2;
+    let at_once = at_once(shape.n, &shape.parameters);
+    let rounds = p.div_ceil(at_once) + shape.nodes() - 2;
     // The last packet, which may be shorter, is the first path's if the number of packets is odd.
     let load = if p % 2 == 1 { shape.count - p / 2 * b } else { p / 2 * b };
-    Formula { rounds, elements: (rounds * b) as f64, load: load as f64, ..common }
+    let alone = match p {
+        1 => rounds,
+        _ => usize::from(at_once == 1 || p % 2 == 1),
+    };
+    let even = shape.full_packets() && (at_once == 1 || p.is_multiple_of(2));
+    Formula { rounds, elements: shape.in_packets(rounds, alone), load: load as f64, ..common }
+        .at_most(&[Figure::Path], even)
+}
+
+/// The cost of the reduction, which is the same backwards.
+pub fn reduced(shape: &Shape) -> Formula {
+    let forward = formula(shape);
+    if forward == Formula::NOTHING {
+        return forward;
+    }
+    let sized = Shape { parameters: with_packet(&shape.parameters, shape.n, shape.count), ..*shape };
+    let backward = pipeline(shape.n).reduced(&sized, shape.nodes() - 2);
+    // Where both paths end at once the root receives one packet after the other.
+    let second = if at_once(shape.n, &shape.parameters) == 2 { sized.packet() as f64 } else { 0.0 };
+    Formula { scratch: backward.scratch, path: backward.path + second, ..forward }
+        .at_most(&[Figure::Path], second == 0.0 && sized.full_packets())
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

@@ -21,7 +21,7 @@
 //! Example, n = 3, root 0, labels of tree 0: into 1: 0; into 3: 1; into 5 and 7: 2; into 2, 4 and 6: 3.
 
 use super::{packets, pipeline::down, ALL_PACKETS};
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::{msbt::Ersbt, Tree};
@@ -41,27 +41,54 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..DEFAULTS
 };
 
-/// Rounds and elements of the broadcast, and of the reduction, which is the same backwards.
+/// The cost of the broadcast.
 pub fn formula(shape: &Shape) -> Formula {
     let (n, p) = (shape.n as usize, shape.packets());
-    let rounds = match shape.parameters.ports {
-        _ if n == 0 || p == 0 => 0,
-        _ if n == 1 => p,
-        PortModel::AllPorts => p.div_ceil(n) + n,
-        PortModel::OnePort => p + n,
-        PortModel::OneWay => 2 * p + n - 1,
+    if n == 0 || p == 0 {
+        return Formula::NOTHING;
+    }
+    // The packets of a tree follow one another; the last packet of all may be one that no other tree has any more.
+    let (a_tree, last_is_extra) = (p.div_ceil(n), (p - 1) % n == 0);
+    let (rounds, alone) = match shape.parameters.ports {
+        _ if n == 1 => (p, 1),
+        PortModel::AllPorts => (a_tree + n, usize::from(last_is_extra)),
+        PortModel::OnePort => (p + n, 1),
+        PortModel::OneWay => (2 * p + n - 1, 2),
     };
+    let alone = if p == 1 { rounds } else { alone };
     let (m, b) = (shape.count as f64, shape.packet() as f64);
     // One packet uses tree 0 only, which is one level higher than the cube for n > 1.
     let height = if n > 1 { n + 1 } else { n };
     Formula {
         rounds,
-        elements: rounds as f64 * b,
-        moved: (shape.nodes() - 1) as f64 * m,
-        load: if n == 0 { 0.0 } else { p.div_ceil(n) as f64 * b },
-        hops: if p == 0 { 0 } else { height },
-        path: if n == 0 { 0.0 } else { m + (height - 1) as f64 * b },
+        elements: shape.in_packets(rounds, alone),
+        moved: (shape.size - 1) as f64 * m,
+        load: shape.in_packets(a_tree, usize::from(last_is_extra)),
+        hops: height,
+        path: m + (height - 1) as f64 * b,
+        ..Formula::NOTHING
     }
+    .at_most(&[Figure::Path], shape.full_packets())
+}
+
+/// The cost of the reduction, which is the same backwards.
+pub fn reduced(shape: &Shape) -> Formula {
+    let forward = formula(shape);
+    if shape.n < 2 || forward == Formula::NOTHING {
+        return super::sbt::reduced(shape);
+    }
+    let (n, m, b) = (f64::from(shape.n), shape.count as f64, shape.packet() as f64);
+    // Every port of a node belongs to one tree at most, so it receives n times what a tree carries at most; the root, all of the
+    // trees once, of which the first arrival is combined with its own vector, or, if that is elsewhere, is the result so far.
+    let tree = shape.packets().div_ceil(shape.n as usize) as f64 * b;
+    let even = shape.packets().is_multiple_of(shape.n as usize) && shape.full_packets();
+    // The first packet comes up n levels behind others. On all ports a node on the way receives those of other trees meanwhile, and
+    // the trees that have a packet more end later.
+    let first = match shape.parameters.ports {
+        PortModel::AllPorts => 2.0 * (n - 1.0) + if even || shape.n == 2 { 0.0 } else { 1.0 },
+        PortModel::OneWay | PortModel::OnePort => n,
+    };
+    Formula { scratch: n * tree.min(m), path: m + first * b, ..forward }.at_most(&[Figure::Path, Figure::Scratch], even)
 }
 
 /// All ports: sqrt(M tau / t_c) / n; one-port: sqrt(M tau / (t_c n)); one-way: sqrt(2 M tau / (t_c (n - 1))).

@@ -1,6 +1,6 @@
 //! The pattern behind broadcasts in which packet after packet goes down a tree, or each of two paths.
 
-use crate::algorithm::{Formula, Route, Shape};
+use crate::algorithm::{Figure, Formula, Route, Shape};
 use crate::schedule::Problem;
 use crate::topology::Tree;
 use std::ops::Range;
@@ -13,6 +13,12 @@ pub struct Pipeline {
     pub rest: isize,
     /// The height of the tree.
     pub height: usize,
+    /// Rounds at the end, of several packets, in which the last one is alone on its way.
+    pub alone: usize,
+    /// The vectors that the root of the reduction receives.
+    pub received: usize,
+    /// The most that another node of it receives.
+    pub passed: usize,
 }
 
 impl Pipeline {
@@ -23,18 +29,33 @@ impl Pipeline {
 
     pub fn formula(&self, shape: &Shape) -> Formula {
         if shape.n == 0 || shape.count == 0 {
-            return Formula::default();
+            return Formula::NOTHING;
         }
         let rounds = self.rounds(shape.packets());
+        let alone = if shape.packets() == 1 { rounds } else { self.alone };
         let (m, b) = (shape.count as f64, shape.packet() as f64);
         Formula {
             rounds,
-            elements: rounds as f64 * b,
-            moved: (shape.nodes() - 1) as f64 * m,
+            elements: shape.in_packets(rounds, alone),
+            moved: (shape.size - 1) as f64 * m,
             load: m,
             hops: self.height,
             path: m + (self.height - 1) as f64 * b,
+            ..Formula::NOTHING
         }
+    }
+
+    /// The cost of the reduction, which is the same backwards: `waits` packets that a node is sent before the first of the root's.
+    pub fn reduced(&self, shape: &Shape, waits: usize) -> Formula {
+        let forward = self.formula(shape);
+        if forward == Formula::NOTHING {
+            return forward;
+        }
+        // The first vector that reaches a rank where its result is to be needs no other place.
+        let own = if shape.in_place { self.received } else { self.received - 1 };
+        let scratch = (own.max(self.passed) * shape.count) as f64;
+        Formula { scratch, path: (self.received * shape.count + waits * shape.packet()) as f64, ..forward }
+            .at_most(&[Figure::Path], shape.full_packets())
     }
 
     /// The packet size for which (a M/B + b) (tau + B t_c) is least, a = `per_packet`, b = `rest`: sqrt(a M tau / (b t_c)).

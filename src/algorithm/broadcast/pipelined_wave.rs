@@ -22,7 +22,7 @@
 //! from 2 to 3; step 2: Q1 to 1, Q0 to 2, Q0 from 1 to 3, Q1 from 2 to 3, P1 from 3 to 1, P0 from 3 to 2.
 
 use super::packet_down;
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 use crate::topology::{msbt::Ersbt, wave::DoubleWave};
@@ -37,32 +37,54 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "(n + g - 1) (M/(n g) t_c + tau), g = ceil(M/(n B))",
     formula,
-    exact: |shape| shape.count.is_multiple_of(shape.n.max(1) as usize * shape.parameters.groups(shape.count, shape.n)),
     best_packet,
     form: Form::Forward(write),
     ..DEFAULTS
 };
 
-/// Rounds and elements of the broadcast, and of the reduction, which is the same backwards.
+/// The cost of the broadcast; packets of at most ceil(M/(n g)) elements.
 pub fn formula(shape: &Shape) -> Formula {
     let n = shape.n as usize;
     if n == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let g = shape.parameters.groups(shape.count, shape.n);
-    let m = shape.count as f64;
-    let packet = m / (n * g) as f64;
+    let (m, packet) = (shape.count as f64, shape.count.div_ceil(n * g) as f64);
     let rounds = n + g - 1;
     Formula {
         rounds,
         elements: rounds as f64 * packet,
-        moved: (shape.nodes() - 1) as f64 * m,
+        moved: (shape.size - 1) as f64 * m,
         // A link out of the root carries a packet of every group, and a second one of the last.
         load: if n == 1 { m } else { (g + 1) as f64 * packet },
         hops: n,
         path: m + (n - 1) as f64 * packet,
+        ..Formula::NOTHING
     }
+    .at_most(&[Figure::Elements, Figure::Load, Figure::Path], shape.count.is_multiple_of(n * g))
 }
+
+/// The cost of the reduction, which is the same backwards.
+pub fn reduced(shape: &Shape) -> Formula {
+    let forward = formula(shape);
+    if shape.n < 2 || forward == Formula::NOTHING {
+        let scratch = if shape.in_place { forward.load } else { 0.0 };
+        return Formula { scratch, ..forward };
+    }
+    let (n, g) = (shape.n as usize, shape.parameters.groups(shape.count, shape.n));
+    let packet = shape.count.div_ceil(n * g) as f64;
+    // Every port carries a packet of each group at most, but one towards the root two of the last. The first packet comes up n
+    // levels, at which others come too: as many as counted, or those of all children, of which there are 1, ..., n - 1 on the way.
+    let even = shape.count.is_multiple_of(n * g);
+    let counted = COUNTED.get(n).copied().filter(|_| even);
+    let first = counted.unwrap_or(n * (n + 1) / 2 - 1) as f64;
+    Formula { scratch: n as f64 * forward.load, path: shape.count as f64 + first * packet, ..forward }
+        .at_most(&[Figure::Path], counted.is_some())
+        .at_most(&[Figure::Scratch], false)
+}
+
+/// For n < 9 and packets that are all equal, how many follow one another on the way of the first.
+const COUNTED: [usize; 9] = [0, 0, 2, 4, 6, 9, 11, 14, 17];
 
 /// sqrt(M tau / (t_c n (n - 1))); the whole vector for n = 1.
 fn best_packet(shape: &Shape, tau: f64, t_c: f64) -> f64 {

@@ -36,21 +36,29 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..DEFAULTS
 };
 
-/// Rounds and elements of the broadcast, and of the reduction, which is the same backwards.
+/// The cost of the broadcast.
 pub fn formula(shape: &Shape) -> Formula {
     let n = shape.n as usize;
     if n == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let m = shape.count as f64;
     Formula {
         rounds: n,
         elements: n as f64 * m,
-        moved: (shape.nodes() - 1) as f64 * m,
+        moved: (shape.size - 1) as f64 * m,
         load: m,
         hops: n,
         path: n as f64 * m,
+        ..Formula::NOTHING
     }
+}
+
+/// The cost of the reduction, which is the same backwards: the root receives n vectors, the first of its children n - 1.
+pub fn reduced(shape: &Shape) -> Formula {
+    let forward = formula(shape);
+    let vectors = if shape.in_place { shape.n } else { shape.n.saturating_sub(1) };
+    Formula { scratch: f64::from(vectors) * forward.load, ..forward }
 }
 
 pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

@@ -19,7 +19,7 @@
 //! 4 and from 2 to 6, packet 2 to 1 and from 4 to 5; step 2: packet 0 across port 2 from 0, 1, 2, 3, and so on.
 
 use super::packet_down;
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 use crate::topology::{rotated::Rotated, sbt::Sbt};
@@ -33,26 +33,37 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "M t_c + n tau",
     formula,
-    exact: |shape| shape.count.is_multiple_of(shape.n.max(1) as usize),
     form: Form::Forward(write),
     ..DEFAULTS
 };
 
-/// Rounds and elements of the broadcast, and of the reduction, which is the same backwards.
+/// The cost of the broadcast; n packets of at most ceil(M/n) elements.
 pub fn formula(shape: &Shape) -> Formula {
     let n = shape.n as usize;
     if n == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
-    let m = shape.count as f64;
+    let (m, packet) = (shape.count as f64, shape.count.div_ceil(n));
     Formula {
         rounds: n,
-        elements: m,
-        moved: (shape.nodes() - 1) as f64 * m,
+        elements: (n * packet) as f64,
+        moved: (shape.size - 1) as f64 * m,
         load: m,
         hops: n,
-        path: m + m * (n - 1) as f64 / n as f64,
+        path: m + ((n - 1) * packet) as f64,
+        ..Formula::NOTHING
     }
+    .at_most(&[Figure::Path], shape.count.is_multiple_of(n))
+}
+
+/// The cost of the reduction, which is the same backwards: the root receives n vectors, in n packets each, its children n - 1.
+pub fn reduced(shape: &Shape) -> Formula {
+    let forward = formula(shape);
+    if forward == Formula::NOTHING {
+        return forward;
+    }
+    let (n, m) = (f64::from(shape.n), shape.count as f64);
+    Formula { scratch: if shape.in_place { n } else { n - 1.0 } * m, ..forward }.with_path(n * m, true)
 }
 
 pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

@@ -35,30 +35,44 @@ pub const ALGORITHM: Algorithm = Algorithm {
     packets: ALL_PACKETS,
     cost: "one-way, one-port: ceil(M/B) n (tau + B t_c); all-ports: (ceil(M/B) + n - 1) (tau + B t_c)",
     formula,
-    exact: |shape| shape.count % shape.packet() == 0,
     best_packet,
     form: Form::Forward(write),
     ..DEFAULTS
 };
 
-/// Rounds and elements of the broadcast, and of the reduction, which is the same backwards.
+/// The cost of the broadcast.
 pub fn formula(shape: &Shape) -> Formula {
     let (n, p) = (shape.n as usize, shape.packets());
-    let rounds = match shape.parameters.ports {
-        _ if n == 0 || p == 0 => 0,
-        PortModel::AllPorts => p + n - 1,
-        PortModel::OneWay | PortModel::OnePort => p * n,
+    if n == 0 || p == 0 {
+        return Formula::NOTHING;
+    }
+    // In the last round, or on one port in the last of each dimension, only the last packet is on its way.
+    let (rounds, alone) = match shape.parameters.ports {
+        PortModel::AllPorts => (p + n - 1, 1),
+        PortModel::OneWay | PortModel::OnePort => (p * n, n),
     };
     let (m, b) = (shape.count as f64, shape.packet() as f64);
     Formula {
         rounds,
-        elements: rounds as f64 * b,
-        moved: (shape.nodes() - 1) as f64 * m,
-        load: if n == 0 { 0.0 } else { m },
-        hops: if p == 0 { 0 } else { n },
+        elements: shape.in_packets(rounds, alone),
+        moved: (shape.size - 1) as f64 * m,
+        load: m,
+        hops: n,
         // Packets follow one another down the tree without waiting for the last one.
-        path: if n == 0 { 0.0 } else { m + (n - 1) as f64 * b },
+        path: m + (n - 1) as f64 * b,
+        ..Formula::NOTHING
     }
+}
+
+/// The cost of the reduction, which is the same backwards: the root receives n vectors, the first of its children n - 1 of them.
+pub fn reduced(shape: &Shape) -> Formula {
+    let forward = formula(shape);
+    if forward == Formula::NOTHING {
+        return forward;
+    }
+    let (n, m) = (f64::from(shape.n), shape.count as f64);
+    // A leaf among the root's children is the first to send, and from then on there is always something to receive.
+    Formula { scratch: if shape.in_place { n } else { n - 1.0 } * m, path: n * m, ..forward }
 }
 
 /// All ports: sqrt(M tau / (t_c (n - 1))); one port: the whole vector.

@@ -24,7 +24,7 @@
 use super::packets;
 use super::pipeline::{down, Pipeline};
 use super::ALL_PACKETS;
-use crate::algorithm::{Algorithm, Form, Parameters, PortModel, Route, DEFAULTS};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::{tcbt::Tcbt, Tree};
@@ -35,6 +35,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "two children at most: on one port, packets follow one another at half the rate of a link",
     source: "HJ86 TCBT",
     section: "3.4",
+    differs: "the paper takes the tree from Bhatt and Ipsen; how it lies in the cube is this library's",
     packets: ALL_PACKETS,
     cost: "one-way: (3 ceil(M/B) + 2n - 5) (tau + B t_c); one-port: 2 (ceil(M/B) + n - 2) (tau + B t_c); \
            all-ports: (ceil(M/B) + n - 1) (tau + B t_c)",
@@ -44,7 +45,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..DEFAULTS
 };
 
-/// The steps of the broadcast, and of the reduction, which is the same backwards.
+/// The steps of the broadcast.
 pub fn pipeline(n: u32, ports: PortModel) -> Pipeline {
     let d = n as isize;
     let (per_packet, rest) = match ports {
@@ -52,7 +53,23 @@ pub fn pipeline(n: u32, ports: PortModel) -> Pipeline {
         PortModel::OnePort if n > 1 => (2, 2 * d - 4),
         _ => (1, d - 1),
     };
-    Pipeline { per_packet, rest, height: n as usize }
+    let children = if n > 1 { 2 } else { n as usize };
+    // In the square the second root sends the last packet in its second step.
+    let alone = if per_packet == 3 && n == 2 { 2 } else { per_packet };
+    Pipeline {
+        per_packet,
+        rest,
+        alone,
+        height: n as usize,
+        received: children,
+        passed: if n > 2 { 2 } else { children - 1 },
+    }
+}
+
+/// The cost of the reduction, which is the same backwards: at each of n - 2 levels the first packets of two children.
+pub fn reduced(shape: &Shape) -> Formula {
+    let waits = 2 * (shape.n as usize).saturating_sub(2);
+    pipeline(shape.n, shape.parameters.ports).reduced(shape, waits)
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

@@ -22,7 +22,7 @@
 //! to 5 and 6; step 2: packet 0 from 3 to 7 and 2, from 5 to 4, and so on; step 3: packet 0 from 7 to 6, 1 to 5, 2 to 3.
 
 use super::packet_down;
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 use crate::topology::{msbt::Ersbt, Tree};
@@ -36,28 +36,40 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "(n + 1) (M/n t_c + tau)",
     formula,
-    exact: |shape| shape.count.is_multiple_of(shape.n.max(1) as usize),
     form: Form::Forward(write),
     ..DEFAULTS
 };
 
-/// Rounds and elements of the broadcast, and of the reduction, which is the same backwards.
+/// The cost of the broadcast; packets of at most ceil(M/n) elements.
 pub fn formula(shape: &Shape) -> Formula {
     let n = shape.n as usize;
     if n == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
-    let m = shape.count as f64;
-    let packet = m / n as f64;
+    let (m, packet) = (shape.count as f64, shape.count.div_ceil(n) as f64);
     let rounds = if n == 1 { 1 } else { n + 1 };
     Formula {
         rounds,
         elements: rounds as f64 * packet,
-        moved: (shape.nodes() - 1) as f64 * m,
+        moved: (shape.size - 1) as f64 * m,
         load: packet,
         hops: rounds,
         path: m + (rounds - 1) as f64 * packet,
+        ..Formula::NOTHING
     }
+    .at_most(&[Figure::Path], shape.count.is_multiple_of(n))
+}
+
+/// The cost of the reduction, which is the same backwards.
+pub fn reduced(shape: &Shape) -> Formula {
+    let forward = formula(shape);
+    if shape.n < 2 || forward == Formula::NOTHING {
+        return super::sbt::reduced(&Shape { parameters: Parameters { packet: None, ..shape.parameters }, ..*shape });
+    }
+    // Every port carries one packet at most. The first one comes up n levels, at which packets of other trees come too.
+    let (n, packet) = (f64::from(shape.n), forward.load);
+    Formula { scratch: n * packet, path: shape.count as f64 + 2.0 * (n - 1.0) * packet, ..forward }
+        .at_most(&[Figure::Path, Figure::Scratch], shape.count.is_multiple_of(shape.n as usize))
 }
 
 pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

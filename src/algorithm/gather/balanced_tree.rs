@@ -8,6 +8,7 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Gather,
+    formula: scatter::balanced_tree::gathered,
     form: Form::Backward(scatter::balanced_tree::write),
     ..scatter::balanced_tree::ALGORITHM
 };

@@ -5,5 +5,9 @@
 use crate::algorithm::{scatter, Algorithm, Form};
 use crate::collective::Collective;
 
-pub const ALGORITHM: Algorithm =
-    Algorithm { collective: Collective::Gather, form: Form::Backward(scatter::sbnt::write), ..scatter::bst::ALGORITHM };
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Gather,
+    formula: scatter::sbnt::gathered,
+    form: Form::Backward(scatter::sbnt::write),
+    ..scatter::bst::ALGORITHM
+};

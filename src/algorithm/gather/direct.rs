@@ -7,7 +7,7 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Gather,
-    formula: broadcast::direct::backwards,
+    formula: broadcast::direct::gathered,
     form: Form::Backward(scatter::direct::write),
     ..scatter::direct::ALGORITHM
 };

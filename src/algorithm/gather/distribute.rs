@@ -8,6 +8,7 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Gather,
+    formula: scatter::distribute::gathered,
     form: Form::Backward(scatter::distribute::write),
     ..scatter::distribute::ALGORITHM
 };

@@ -8,6 +8,7 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Gather,
+    formula: scatter::distribute_waves::gathered,
     form: Form::Backward(scatter::distribute_waves::write),
     ..scatter::distribute_waves::ALGORITHM
 };

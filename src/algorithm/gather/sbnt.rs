@@ -8,6 +8,7 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Gather,
+    formula: scatter::sbnt::gathered,
     form: Form::Backward(scatter::sbnt::write),
     ..scatter::sbnt::ALGORITHM
 };

@@ -6,5 +6,9 @@
 use crate::algorithm::{scatter, Algorithm, Form};
 use crate::collective::Collective;
 
-pub const ALGORITHM: Algorithm =
-    Algorithm { collective: Collective::Gather, form: Form::Backward(scatter::sbt::write), ..scatter::sbt::ALGORITHM };
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Gather,
+    formula: scatter::sbt::gathered,
+    form: Form::Backward(scatter::sbt::write),
+    ..scatter::sbt::ALGORITHM
+};

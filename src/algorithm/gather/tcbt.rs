@@ -8,6 +8,7 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Gather,
+    formula: scatter::tcbt::gathered,
     form: Form::Backward(scatter::tcbt::write),
     ..scatter::tcbt::ALGORITHM
 };

@@ -31,7 +31,7 @@
 //! 1 (A to node 2, B to node 8); step 2: panel 0 bit 1, panel 1 bit 0; step 3 as step 1.
 
 use super::{moved_by_alignment, multiply, suits, Operand, Sides};
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{Collective, MatrixProduct};
 use crate::schedule::Problem;
 
@@ -41,17 +41,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "every link is busy in every round; constant storage",
     source: "HJE block matrix multiplication",
     section: "3.3",
+    differs:
+        "alignment in equal panels, where the paper cuts by the ones of each key; grids that are not square are ours",
     ports: &[PortModel::AllPorts],
     suits: |call, _| suits(call),
     cost: "n even: P^2/N (1 + (sqrt(N) - 1) / (n/2)) t_c + (n/2 + sqrt(N) - 1) tau",
     formula,
-    exact: |shape| {
-        let product = shape.product;
-        product.rows % product.grid_rows == 0
-            && product.columns % product.grid_columns == 0
-            && product.inner % (product.keys() * product.panels()) == 0
-            && product.rows.min(product.inner).min(product.columns) > 0
-    },
     form: Form::Forward(write),
     ..DEFAULTS
 };
@@ -103,42 +98,88 @@ impl Walk {
         };
         panels / f64::from(long)
     }
+}
 
-    /// How often panels cross the dimension that carries the most, in one walk over the keys of `bits` bits, among which they
-    /// are shifted.
-    fn crossings(&self, bits: u32) -> f64 {
-        // The panels whose lowest bit is shifted by `shift`; a bit is the lowest one to change in 2^(bits - 1 - lowest) steps.
-        let panels = |shift: u32| (self.sides.long + bits - 1 - shift) / bits;
-        let steps = |lowest: u32| 1u64 << (bits - 1 - lowest);
-        let crossings =
-            |bit| (0..bits).map(|lowest| u64::from(panels((bit + bits - lowest) % bits)) * steps(lowest)).sum::<u64>();
-        (0..bits).map(crossings).max().unwrap_or(0) as f64
+/// What crosses each dimension of the keys, of one operand.
+struct Crossings {
+    /// Elements of the longest panel of each number.
+    panels: Vec<usize>,
+    /// Bits of a key below this one it does not move along.
+    kept: u32,
+    /// So far, by bit.
+    load: Vec<usize>,
+}
+
+impl Crossings {
+    /// Of the operand with so many elements along its outer side, that many high-order bits of the keys being a part of its own.
+    fn new(product: &MatrixProduct, outer: usize, bits: u32) -> Crossings {
+        let long = product.keys().ilog2();
+        let kept = long - bits;
+        let held = 1 << kept;
+        let len = |first: usize, panel: usize| (first..first + held).map(|key| product.slab(key, panel).len()).sum();
+        let longest = |panel: usize| (0..product.keys()).step_by(held).map(|first| len(first, panel)).max();
+        let panels = (0..product.panels()).map(|panel| outer * longest(panel).unwrap_or(0)).collect();
+        Crossings { panels, kept, load: vec![0; long as usize] }
+    }
+
+    /// Panel p crosses bit `bit(p)`, all in one round: the most that crosses one of them.
+    fn cross(&mut self, bit: impl Fn(usize) -> Option<u32>) -> usize {
+        let mut round = vec![0; self.load.len()];
+        for (panel, elements) in self.panels.iter().enumerate() {
+            if let Some(bit) = bit(panel).filter(|bit| *bit >= self.kept) {
+                round[bit as usize] += elements;
+                self.load[bit as usize] += elements;
+            }
+        }
+        round.into_iter().max().unwrap_or(0)
     }
 }
 
 fn formula(shape: &Shape) -> Formula {
     let product = shape.product;
     let walk = Walk::new(&product);
-    let sides = walk.sides;
-    let Sides { long, short, longer, shorter } = sides;
+    let Sides { long, short, all_of_longer, all_of_shorter, .. } = walk.sides;
     if long == 0 || product.inputs() == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
-    let aligned = if short > 0 { sides.both() } else { 0.0 };
-    let rounds = if short > 0 { long as usize } else { 0 } + sides.steps();
-    let load = if walk.nested {
-        let inner = walk.crossings(sides.inner()) * (1u64 << short) as f64;
-        let outer = walk.crossings(short);
-        (inner * longer / f64::from(long)).max(aligned + outer * sides.both() / f64::from(long))
-    } else {
-        aligned + walk.elements()
-    };
-    let nodes = shape.nodes() as f64;
-    let all = sides.steps() as f64;
+    let (rows, columns) = (product.rows.div_ceil(product.grid_rows), product.columns.div_ceil(product.grid_columns));
+    let mut a = Crossings::new(&product, rows, product.grid_columns.ilog2());
+    let mut b = Crossings::new(&product, columns, product.grid_rows.ilog2());
+    let (alignment, steps) = (if short > 0 { long } else { 0 }, walk.sides.steps());
+    let mut elements = 0;
+    for round in 0..alignment {
+        // Only the bits that both operands move along are aligned.
+        let bit = |panel: usize| Some((round + long - panel as u32) % long).filter(|bit| *bit >= long - short);
+        elements += a.cross(bit).max(b.cross(bit));
+    }
+    for step in 1..=steps {
+        let bit = |panel: usize| Some(walk.bit(step, panel));
+        elements += a.cross(bit).max(b.cross(bit));
+    }
     let shorter_moved =
-        if walk.nested { ((1u64 << short) - 1) as f64 * shorter * nodes } else { shared_moves(&product) };
-    let moved = moved_by_alignment(&product) + all * longer * nodes + shorter_moved;
-    Formula { rounds, elements: aligned + walk.elements(), moved, load, hops: rounds, path: moved / nodes }
+        if walk.nested { ((1u64 << short) - 1) as f64 * all_of_shorter } else { shared_moves(&product) };
+    // A node that is misaligned in every bit receives panels over all its ports whenever any are sent.
+    let loads = || a.load.iter().chain(&b.load);
+    let (load, received) = (loads().max().copied().unwrap_or(0), loads().sum::<usize>());
+    let even = product.rows.is_multiple_of(product.grid_rows)
+        && product.columns.is_multiple_of(product.grid_columns)
+        && product.inner.is_multiple_of(product.keys() * product.panels());
+    let none_empty = product.rows.min(product.columns) > 0 && product.inner >= product.keys() * product.panels();
+    let rounds = alignment as usize + steps;
+    Formula {
+        rounds,
+        elements: elements as f64,
+        moved: moved_by_alignment(&product) + steps as f64 * all_of_longer + shorter_moved,
+        load: load as f64,
+        scratch: received as f64,
+        hops: rounds,
+        path: received as f64,
+        ..Formula::NOTHING
+    }
+    .at_most(&[Figure::Load, Figure::Scratch, Figure::Path], even)
+    // Several panels that cross one dimension need not be the longest ones of their numbers at one node.
+    .at_most(&[Figure::Elements], even || !walk.nested)
+    .at_most(&[Figure::Rounds, Figure::Hops], none_empty)
 }
 
 /// Elements moved of the operand on the shorter side, where the panels are shifted over all bits: each panel has its own number

@@ -25,7 +25,7 @@
 //! A(1,0) B(0,1); step 1: sends these on, gets A(1,1) and B(1,1) back and multiplies them.
 
 use super::{moved_by_alignment, multiply, suits, Operand, Sides};
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -35,16 +35,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "few messages, on two ports at a time; constant storage",
     source: "HJE DNS",
     section: "3.2",
+    differs: "grids that are not square are ours",
     suits: |call, _| suits(call),
     cost: "n even, all-ports: (n/2 + sqrt(N) - 1) (P^2/N t_c + tau); one-port: twice; one-way: four times",
     formula,
-    exact: |shape| {
-        let product = shape.product;
-        product.rows % product.grid_rows == 0
-            && product.columns % product.grid_columns == 0
-            && product.inner % product.keys() == 0
-            && product.rows.min(product.inner).min(product.columns) > 0
-    },
     form: Form::Forward(write),
     ..DEFAULTS
 };
@@ -52,9 +46,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn formula(shape: &Shape) -> Formula {
     let product = shape.product;
     let sides = Sides::new(&product);
-    let Sides { long, short, longer, shorter } = sides;
+    let Sides { long, short, longer, shorter, .. } = sides;
     if long == 0 || product.inputs() == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let (all, common) = (sides.steps() as f64, ((1usize << short) - 1) as f64);
     let hops = short as usize + sides.steps();
@@ -64,14 +58,24 @@ fn formula(shape: &Shape) -> Formula {
         PortModel::OnePort => (in_turn.0, in_turn.1 + (f64::from(short) + all) * longer),
         PortModel::OneWay => (2 * in_turn.0, 2.0 * (in_turn.1 + (f64::from(short) + all) * longer)),
     };
-    let nodes = shape.nodes() as f64;
-    let moved = moved_by_alignment(&product) + (all * longer + common * shorter) * nodes;
+    let moved = moved_by_alignment(&product) + all * sides.all_of_longer + common * sides.all_of_shorter;
     // The lowest bit of a key changes in every other step; on the shorter side it is also one of the alignment.
     let busiest = |bits: u32, elements: f64| if bits == 0 { 0.0 } else { (1u64 << bits >> 1) as f64 * elements };
     let aligned = |elements: f64| if short > 0 { elements } else { 0.0 };
     let first = if sides.inner() == 0 { aligned(longer) } else { 0.0 };
     let load = (busiest(long, longer) + first).max(busiest(short, shorter) + aligned(shorter));
-    Formula { rounds, elements, moved, load, hops, path: moved / nodes }
+    // A node with ones in all bits of its row and column moves its blocks in every step.
+    let received = (f64::from(short) + all) * longer + (f64::from(short) + common) * shorter;
+    let even = product.rows.is_multiple_of(product.grid_rows)
+        && product.columns.is_multiple_of(product.grid_columns)
+        && product.inner.is_multiple_of(product.keys());
+    let none_empty =
+        product.rows >= product.grid_rows && product.columns >= product.grid_columns && product.inner >= product.keys();
+    Formula { rounds, elements, moved, load, scratch: received, hops, path: received, ..Formula::NOTHING }
+        .at_most(&[Figure::Load, Figure::Scratch, Figure::Path], even && none_empty)
+        .at_most(&[Figure::Rounds, Figure::Hops], none_empty)
+        // One way at a time the shorter of two blocks has its own round.
+        .at_most(&[Figure::Elements], even || shape.parameters.ports != PortModel::OneWay)
 }
 
 fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

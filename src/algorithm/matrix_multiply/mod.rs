@@ -38,20 +38,30 @@ struct Sides {
     long: u32,
     /// The dimensions of the shorter side, whose bits are the high-order ones of a key.
     short: u32,
-    /// Elements a node of the operand that moves along the longer side.
+    /// Elements of the largest block of the operand that moves along the longer side.
     longer: f64,
-    /// Elements a node of the other operand.
+    /// Of the other operand.
     shorter: f64,
+    /// Elements of all blocks of either.
+    all_of_longer: f64,
+    all_of_shorter: f64,
 }
 
 impl Sides {
     fn new(product: &MatrixProduct) -> Sides {
         let (n1, n2) = (product.grid_rows.ilog2(), product.grid_columns.ilog2());
-        let nodes = (product.grid_rows * product.grid_columns) as f64;
-        let a = (product.rows * product.inner) as f64 / nodes;
-        let b = (product.inner * product.columns) as f64 / nodes;
+        let MatrixProduct { rows, inner, columns, grid_rows, grid_columns } = *product;
+        let a = (rows.div_ceil(grid_rows) * inner.div_ceil(grid_columns), rows * inner);
+        let b = (inner.div_ceil(grid_rows) * columns.div_ceil(grid_columns), inner * columns);
         let (longer, shorter) = if n2 >= n1 { (a, b) } else { (b, a) };
-        Sides { long: n1.max(n2), short: n1.min(n2), longer, shorter }
+        Sides {
+            long: n1.max(n2),
+            short: n1.min(n2),
+            longer: longer.0 as f64,
+            shorter: shorter.0 as f64,
+            all_of_longer: longer.1 as f64,
+            all_of_shorter: shorter.1 as f64,
+        }
     }
 
     /// Bits of a key that the shorter side lacks.

@@ -28,18 +28,24 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::OnePort],
     cost: "m t_c + tau",
     formula,
-    // Fixed points of the permutation take less.
-    exact: |_| false,
     form: Form::Forward(write),
     ..DEFAULTS
 };
 
 fn formula(shape: &Shape) -> Formula {
-    if shape.count == 0 || shape.distance == 0 {
-        return Formula::default();
+    if shape.count == 0 || shape.moving == 0 {
+        return Formula::NOTHING;
     }
     let elements = shape.count as f64;
-    Formula { rounds: 1, elements, moved: elements * shape.nodes() as f64, load: elements, hops: 1, path: elements }
+    Formula {
+        rounds: 1,
+        elements,
+        moved: elements * shape.moving as f64,
+        load: elements,
+        hops: 1,
+        path: elements,
+        ..Formula::NOTHING
+    }
 }
 
 fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

@@ -35,7 +35,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     suits,
     cost: "k bits inverted: symmetrised, all-ports M t_c + k tau; plain k (M t_c + tau) (one-way: twice)",
     formula,
-    exact: |shape| !shape.parameters.symmetrized || shape.count % shape.distance.max(1) as usize == 0,
     form: Form::Forward(write),
     ..DEFAULTS
 };
@@ -48,13 +47,22 @@ fn suits(call: &Call, _: &Parameters) -> Result<(), Unsuited> {
 fn formula(shape: &Shape) -> Formula {
     let k = shape.distance as usize;
     if k == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let m = shape.count as f64;
     let path = k as f64 * m;
-    let common = Formula { rounds: k, elements: path, moved: path * shape.nodes() as f64, load: m, hops: k, path };
+    let common = Formula {
+        rounds: k,
+        elements: path,
+        moved: path * shape.size as f64,
+        load: m,
+        scratch: path - m,
+        hops: k,
+        path,
+        ..Formula::NOTHING
+    };
     match shape.parameters {
-        Parameters { symmetrized: true, .. } => Formula { elements: m, ..common },
+        Parameters { symmetrized: true, .. } => Formula { elements: (k * shape.count.div_ceil(k)) as f64, ..common },
         Parameters { ports: PortModel::OneWay, .. } => Formula { rounds: 2 * k, elements: 2.0 * path, ..common },
         _ => common,
     }

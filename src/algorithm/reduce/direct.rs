@@ -13,7 +13,7 @@ use crate::collective::Collective;
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Reduce,
     summary: "short vectors of few ranks that share a memory",
-    formula: broadcast::direct::backwards,
+    formula: broadcast::direct::reduced,
     form: Form::Backward(broadcast::direct::write),
     ..broadcast::direct::ALGORITHM
 };

@@ -13,6 +13,7 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Reduce,
+    formula: broadcast::pipelined_wave::reduced,
     form: Form::Backward(broadcast::pipelined_wave::write),
     ..broadcast::double_wave::ALGORITHM
 };

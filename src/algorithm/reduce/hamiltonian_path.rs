@@ -14,6 +14,7 @@ use crate::collective::Collective;
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Reduce,
     summary: "very long vectors on a small cube: every node combines one vector with its own",
+    formula: broadcast::hamiltonian_path::reduced,
     form: Form::Backward(broadcast::hamiltonian_path::write),
     ..broadcast::hamiltonian_path::ALGORITHM
 };

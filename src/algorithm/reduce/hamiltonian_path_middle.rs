@@ -14,6 +14,7 @@ use crate::collective::Collective;
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Reduce,
     summary: "the Hamiltonian path to its middle, from both ends: half the delay, on one port half the rate",
+    formula: broadcast::hamiltonian_path_middle::reduced,
     form: Form::Backward(broadcast::hamiltonian_path_middle::write),
     ..broadcast::hamiltonian_path_middle::ALGORITHM
 };

@@ -14,6 +14,7 @@ use crate::collective::Collective;
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Reduce,
     summary: "two opposite Hamiltonian paths: on all ports twice the rate of one",
+    formula: broadcast::hamiltonian_paths::reduced,
     form: Form::Backward(broadcast::hamiltonian_paths::write),
     ..broadcast::hamiltonian_paths::ALGORITHM
 };

@@ -14,6 +14,7 @@ use crate::collective::Collective;
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Reduce,
     summary: "long vectors: n times the rate of the SBT, on one port as well as on all",
+    formula: broadcast::msbt::reduced,
     form: Form::Backward(broadcast::msbt::write),
     ..broadcast::msbt::ALGORITHM
 };

@@ -14,6 +14,7 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Reduce,
+    formula: broadcast::recursive_doubling::reduced,
     form: Form::Backward(broadcast::recursive_doubling::write),
     ..broadcast::recursive_doubling::ALGORITHM
 };

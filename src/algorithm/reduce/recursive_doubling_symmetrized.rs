@@ -13,6 +13,7 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Reduce,
+    formula: broadcast::recursive_doubling_symmetrized::reduced,
     form: Form::Backward(broadcast::recursive_doubling_symmetrized::write),
     ..broadcast::recursive_doubling_symmetrized::ALGORITHM
 };

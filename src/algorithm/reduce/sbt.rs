@@ -14,6 +14,7 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Reduce,
+    formula: broadcast::sbt::reduced,
     form: Form::Backward(broadcast::sbt::write),
     ..broadcast::sbt::ALGORITHM
 };

@@ -15,6 +15,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Reduce,
     summary:
         "two vectors at most to combine at a node: on one port, packets follow one another at half the rate of a link",
+    formula: broadcast::tcbt::reduced,
     form: Form::Backward(broadcast::tcbt::write),
     ..broadcast::tcbt::ALGORITHM
 };

@@ -13,6 +13,7 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Reduce,
+    formula: broadcast::wave::reduced,
     form: Form::Backward(broadcast::wave::write),
     ..broadcast::wave::ALGORITHM
 };

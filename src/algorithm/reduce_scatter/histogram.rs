@@ -26,6 +26,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "SW HISTOGRAM",
     section: "8",
     cost: "symmetrised, all-ports: (1 - 2^-n)/n M t_c + n tau with M = 2^n m; plain: (1 - 2^-n) M t_c + n tau (one-way: twice)",
+    formula: all_gather::complete_broadcast::reduce_scattered,
     form: Form::Backward(all_gather::complete_broadcast::write),
     ..all_gather::complete_broadcast::ALGORITHM
 };

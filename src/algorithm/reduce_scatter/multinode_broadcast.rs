@@ -12,6 +12,8 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::ReduceScatter,
+    differs: "the paper broadcasts; backwards is ours",
+    formula: all_gather::multinode_broadcast::reduce_scattered,
     form: Form::Backward(all_gather::multinode_broadcast::write),
     ..all_gather::multinode_broadcast::ALGORITHM
 };

@@ -11,6 +11,7 @@ use crate::collective::Collective;
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::ReduceScatter,
     summary: "long blocks where every pair of ranks is linked: contributions go straight to the block's owner",
+    formula: all_gather::pairwise_xor::reduce_scattered,
     form: Form::Backward(all_gather::pairwise_xor::write),
     ..all_gather::pairwise_xor::ALGORITHM
 };

@@ -13,6 +13,7 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::ReduceScatter,
+    formula: all_gather::sbg::reduce_scattered,
     form: Form::Backward(all_gather::sbg::write),
     ..all_gather::sbg::ALGORITHM
 };

@@ -13,6 +13,7 @@ use crate::collective::Collective;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::ReduceScatter,
+    formula: all_gather::sbnt::reduce_scattered,
     form: Form::Backward(all_gather::sbnt::write),
     ..all_gather::sbnt::ALGORITHM
 };

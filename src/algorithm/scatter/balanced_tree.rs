@@ -22,7 +22,7 @@
 //! Example, n = 3, root 0: round 0: block 7 to 1; round 1: 3 to 1, 6 to 2, 5 to 4, and 7 from 1 to 3; round 2: 1, 2 and 4
 //! to themselves, 3 from 1, 6 from 2, 5 from 4, 7 from 3.
 
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::{balanced_tree::BalancedTree, Tree};
@@ -33,6 +33,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "all ports: the root's links carry equal shares for every n, one block at a time",
     source: "BOSTT single node scatter",
     section: "3",
+    differs: "which of several blocks goes first the paper leaves open",
     packets: &[PortModel::AllPorts],
     ports: &[PortModel::AllPorts],
     cost: "ceil((2^n - 1)/n) (tau + m t_c); in packets of B <= m: ceil((2^n - 1)/n) ceil(m/B) (tau + B t_c)",
@@ -41,11 +42,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..DEFAULTS
 };
 
-/// Rounds and elements of the scatter, and of the gather, which is the same backwards.
+/// The cost of the scatter.
 pub fn formula(shape: &Shape) -> Formula {
     let (n, others, m) = (shape.n as usize, shape.nodes() - 1, shape.count as f64);
     if n == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let blocks = others.div_ceil(n);
     let rounds = blocks * shape.packets();
@@ -54,9 +55,18 @@ pub fn formula(shape: &Shape) -> Formula {
         elements: (rounds * shape.packet()) as f64,
         moved: (n * shape.nodes() / 2) as f64 * m,
         load: blocks as f64 * m,
+        scratch: (blocks - 1) as f64 * m,
         hops: blocks,
-        path: others as f64 * m,
+        path: blocks as f64 * m,
+        ..Formula::NOTHING
     }
+    // Relays at different levels are at different packets of their blocks.
+    .at_most(&[Figure::Elements, Figure::Path], shape.full_packets())
+}
+
+/// The cost of the gather, which is the same backwards: the root receives all blocks.
+pub fn gathered(shape: &Shape) -> Formula {
+    formula(shape).with_path(((shape.nodes() - 1) * shape.count) as f64, true)
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

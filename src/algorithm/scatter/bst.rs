@@ -12,6 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "the SBnT min-right under its name of 1986",
     source: "HJ86 BST",
     section: "4.1, 4.2.2",
+    differs: "is sbnt without its other variants",
     variants: false,
     ..sbnt::ALGORITHM
 };

@@ -25,9 +25,9 @@
 //! Example, n = 2, root 0, m = 2: round 0: the first half of block 3 to 2, the second half to 1; round 1: block 1 to 1, block 2 to
 //! 2, and to 3 its first half from 2 and its second half from 1.
 
-use crate::address::{mask, rotate_right};
+use crate::address::{binomial, mask, rotate_right};
 use crate::algorithm::send::spread_unit;
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 use crate::topology::sbnt::{Sbnt, Variant};
@@ -42,26 +42,37 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "(2^n - 1)/n m t_c + n tau",
     formula,
-    exact: |shape| shape.count.is_multiple_of(spread_unit(shape.n)),
     form: Form::Forward(write),
     ..DEFAULTS
 };
 
-/// Rounds and elements of the scatter, and of the gather, which is the same backwards.
+/// The cost of the scatter; of a block for distance l each link of the root carries a part of at most ceil(m/l).
 pub fn formula(shape: &Shape) -> Formula {
     let n = shape.n as usize;
     if n == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
-    let all = ((shape.nodes() - 1) * shape.count) as f64;
+    let parts = |l: u32| binomial(shape.n - 1, l - 1) * shape.count.div_ceil(l as usize);
+    let load = (1..=shape.n).map(parts).sum::<usize>() as f64;
     Formula {
         rounds: n,
-        elements: all / n as f64,
+        elements: load,
         moved: (n * shape.nodes() / 2 * shape.count) as f64,
-        load: all / n as f64,
+        load,
+        scratch: load - shape.count as f64,
         hops: n,
-        path: all,
+        path: load,
+        ..Formula::NOTHING
     }
+    .at_most(
+        &[Figure::Elements, Figure::Load, Figure::Scratch, Figure::Path],
+        shape.count.is_multiple_of(spread_unit(shape.n)),
+    )
+}
+
+/// The cost of the gather, which is the same backwards: the root receives all blocks.
+pub fn gathered(shape: &Shape) -> Formula {
+    formula(shape).with_path(((shape.nodes() - 1) * shape.count) as f64, true)
 }
 
 pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

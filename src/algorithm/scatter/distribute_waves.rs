@@ -28,7 +28,7 @@
 use super::distribute;
 use crate::address::{binomial, rotate_right, Ports};
 use crate::algorithm::send::{relay::Spread, spread_unit};
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 use crate::topology::sbnt::{Sbnt, Variant};
@@ -40,20 +40,19 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "all ports, long blocks: the fewest start-ups, about n / log2 n",
     source: "SW DISTRIBUTE 2",
     section: "5",
+    differs: "spreads as O.C. SEND 3, not 2 (erratum)",
     ports: &[PortModel::AllPorts],
     cost: "(2^n - 1)/n m t_c + k tau, k about n / log2 n, for m large",
     formula,
-    // Long enough for tau = t_c: only for n = 4 is that more than divisibility asks for.
-    exact: |shape| shape.count.is_multiple_of(spread_unit(shape.n)) && (shape.n != 4 || shape.count >= 24),
     flows: true,
     form: Form::Forward(write),
     ..DEFAULTS
 };
 
-/// The time and elements of the scatter, and of the gather, which is the same backwards.
+/// The cost of the scatter.
 pub fn formula(shape: &Shape) -> Formula {
     if shape.n == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let waves = Waves::new(shape.n);
     // One unit a message: a node of C_1 sends on one wavelet after the other, and no node beyond it has to wait.
@@ -64,7 +63,20 @@ pub fn formula(shape: &Shape) -> Formula {
             hops = hops.max(busy + l as usize - 2);
         }
     }
-    Formula { rounds: waves.number(), hops, ..distribute::formula(shape) }
+    // Where blocks are short, start-ups do not hide behind them (of tau = t_c; n = 4 needs the longest ones).
+    let rounds = if shape.count < LONG_ENOUGH { hops } else { waves.number() };
+    let common = distribute::formula(shape);
+    // Behind the last wave that goes on, every distance beyond the second adds a block at most.
+    let path = common.path + (shape.n.saturating_sub(2) as usize * shape.count) as f64;
+    Formula { rounds, hops, ..common }.with_path(path, false).at_most(&[Figure::Rounds], shape.count >= LONG_ENOUGH)
+}
+
+/// Elements of a block behind which start-ups hide that take as long as the transfer of an element.
+const LONG_ENOUGH: usize = 24;
+
+/// The cost of the gather, which is the same backwards: the root receives all blocks.
+pub fn gathered(shape: &Shape) -> Formula {
+    formula(shape).with_path(((shape.nodes() - 1) * shape.count) as f64, true)
 }
 
 /// Which part of the blocks of a distance travels in which wave.

@@ -21,8 +21,8 @@
 //! Example, n = 2, root 0: round 0: one half of block 3 to 1, the other to 2; round 1: block 1 to 1, block 2 to 2, and
 //! both halves of block 3 to 3.
 
-use crate::algorithm::translated::splits_evenly;
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::translated::{split_blocks, splits_evenly};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 use crate::topology::{
@@ -41,45 +41,60 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "(N-1)/n M t_c + n tau",
     formula,
-    exact: splits_evenly,
     form: Form::Forward(write),
     ..DEFAULTS
 };
 
-/// Rounds and elements of the scatter, and of the gather, which is the same backwards.
+/// The cost of the scatter; a block that is cut into p parts has parts of at most ceil(M/p).
 pub fn formula(shape: &Shape) -> Formula {
     let Shape { n, count, parameters, .. } = *shape;
     if n == 0 || count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let (m, nodes) = (count as f64, shape.nodes() as f64);
-    let load = (nodes - 1.0) * m / f64::from(n);
+    let load = split_blocks(n, count) as f64;
     let elements = if matches!(parameters.variant, MinRight | MinLeftReversed) {
         load
     } else {
-        // By distance, in units of M/n: what the root sends to subtree 0, or a node of level 1 to a child, if that is more.
+        // By distance: what the root sends to subtree 0, or a node of level 1 to a child, if that is more.
         let graph = Sbg::new(n, parameters.variant);
         let levels = |c: usize| {
             let mut sizes = vec![0; n as usize];
             for (w, level) in graph.subtree(c, 0) {
-                sizes[level as usize] += graph.share(w, 0).map_or(0, |share| n / share.parts);
+                sizes[level as usize] += graph.share(w, 0).map_or(0, |share| count.div_ceil(share.parts as usize));
             }
             sizes
         };
         let top = graph.top(0);
-        let below: Vec<Vec<u32>> = graph.child_ports(top, 0).iter().map(|port| levels(top ^ 1 << port)).collect();
+        let below: Vec<Vec<usize>> = graph.child_ports(top, 0).iter().map(|port| levels(top ^ 1 << port)).collect();
         let own = levels(top).into_iter().enumerate();
-        let busiest: u32 = own.map(|(d, own)| below.iter().map(|sizes| sizes[d]).fold(own, u32::max)).sum();
-        f64::from(busiest) * m / f64::from(n)
+        own.map(|(d, own)| below.iter().map(|sizes| sizes[d]).fold(own, usize::max)).sum::<usize>() as f64
     };
     Formula {
         rounds: n as usize,
         elements,
         moved: f64::from(n) * nodes / 2.0 * m,
         load,
+        scratch: load - m,
         hops: n as usize,
-        path: (nodes - 1.0) * m,
+        // Where nodes of level 2 are busier than the root, data waits for them.
+        path: elements,
+        ..Formula::NOTHING
     }
+    .at_most(&[Figure::Path], elements == load)
+    .at_most(&[Figure::Elements, Figure::Load, Figure::Scratch, Figure::Path], splits_evenly(shape))
+}
+
+/// The cost of the gather, which is the same backwards: the root receives all blocks.
+pub fn gathered(shape: &Shape) -> Formula {
+    let even = splits_evenly(shape);
+    // Where parts are rounded up, the root may wait for an element in every round.
+    let waits = if even { 0 } else { shape.n as usize };
+    let forward = formula(shape);
+    if forward == Formula::NOTHING {
+        return forward;
+    }
+    forward.with_path(((shape.nodes() - 1) * shape.count + waits) as f64, even)
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

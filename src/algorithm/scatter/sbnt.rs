@@ -39,9 +39,11 @@
 
 use crate::address::{mask, reverse_bits};
 use crate::algorithm::tree_scatter::{
-    all_ports, by_level, by_subtree, level_cost, packets, relayed, subtree_order, subtree_sizes,
+    all_ports, by_level, by_level_cost, by_subtree, packets, relayed, subtree_order, subtree_sizes,
 };
-use crate::algorithm::{Algorithm, Form, Formula, Order, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS};
+use crate::algorithm::{
+    Algorithm, Figure, Form, Formula, Order, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS,
+};
 use crate::collective::{Call, Collective};
 use crate::schedule::Problem;
 use crate::topology::{
@@ -56,6 +58,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "all ports: the root's links carry equal shares, n/2 times the rate of the SBT",
     source: "HJ88 SBnT",
     section: "3, 4, 5",
+    differs: "one port at a time, all orders are the same schedule unless there are packets; cyclic is then the usual one",
     packets: &PortModel::ALL,
     orders: &[Order::ReverseBreadthFirst, Order::Subtrees, Order::Cyclic, Order::Postorder],
     variants: true,
@@ -64,7 +67,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
            N (1 + O(log n / n)) M t_c; packets of B <= M: ceil(M/B) (tau + B t_c) times the nodes of the largest subtree \
            (all-ports) or N - 1",
     formula,
-    exact: |shape| packet(shape).is_none_or(|packet| shape.count % packet == 0),
     form: Form::Forward(write),
     ..DEFAULTS
 };
@@ -87,37 +89,90 @@ fn packet(shape: &Shape) -> Option<usize> {
     shape.parameters.packet.filter(|packet| *packet < largest * shape.count)
 }
 
-/// Rounds and elements of the scatter, and of the gather, which is the same backwards.
+/// The cost of the scatter.
 pub fn formula(shape: &Shape) -> Formula {
     let Shape { n, count, parameters, .. } = *shape;
     if n == 0 || count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let tree = Sbnt::new(n, parameters.variant);
-    // Down the longest path, 1, 11, 111, ..., every node receives its whole subtree's blocks; of a gather, the root all.
-    let deepest = |level| if parameters.variant.rotates_left() { reverse_bits(mask(level), n) } else { mask(level) };
-    let path: usize = (1..=n).map(|level| tree.subtree_size(deepest(level))).sum();
-    let (rounds, elements) = match all_ports(&parameters) {
-        true => through_all_ports(shape, &tree),
-        false => through_one_port(shape, &tree),
-    };
-    Formula {
-        rounds,
-        elements: elements as f64,
+    let all = tree.subtree_nodes(0) * count;
+    let common = Formula {
         moved: (n as usize * shape.nodes() / 2 * count) as f64,
-        load: (tree.subtree_nodes(0) * count) as f64,
+        load: all as f64,
+        scratch: (all - count) as f64,
         hops: n as usize,
-        path: (path.max(shape.nodes() - 1) * count) as f64,
+        path: all as f64,
+        ..Formula::NOTHING
+    };
+    let by_subtrees = !all_ports(&parameters) || parameters.order == Some(Order::Postorder);
+    let common = match packet(shape) {
+        Some(packet) if packet <= count => common.at_most(&[Figure::Path], shape.full_packets()),
+        // What is for several nodes goes on only when all of it has come.
+        None if by_subtrees => Formula { path: (deepest(&tree, parameters.variant) * count) as f64, ..common },
+        Some(_) => common.with_path((deepest(&tree, parameters.variant) * count) as f64, false),
+        None => common,
+    };
+    if all_ports(&parameters) {
+        through_all_ports(shape, &tree, common)
+    } else {
+        through_one_port(shape, &tree, common)
     }
 }
 
-fn through_all_ports(shape: &Shape, tree: &Sbnt) -> (usize, usize) {
+/// The cost of the gather, which is the same backwards: the root receives all blocks, once the first subtree's have come together.
+pub fn gathered(shape: &Shape) -> Formula {
+    let Shape { n, count, parameters, .. } = *shape;
+    let forward = formula(shape);
+    if n == 0 || count == 0 {
+        return forward;
+    }
+    let others = shape.nodes() - 1;
+    let at_once = all_ports(&parameters) && parameters.order != Some(Order::Postorder);
+    match packet(shape) {
+        Some(packet) if packet <= count => forward.with_path((others * count) as f64, shape.full_packets()),
+        None if at_once => forward.with_path((others * count) as f64, true),
+        whole => {
+            let path = together(&Sbnt::new(n, parameters.variant)) * count;
+            forward.with_path(path as f64, whole.is_none())
+        }
+    }
+}
+
+/// The blocks that follow one another until all are at the root, if every node waits for those of its subtree and receives, in its
+/// turn, what is there first.
+fn together(tree: &Sbnt) -> usize {
+    // Backwards a walk comes to every node after those below it: by level, when their blocks are together, and how many.
+    let mut waiting: Vec<Vec<(usize, usize)>> = vec![Vec::new(); tree.dimension() as usize + 2];
+    let mut all = 0;
+    for (_, level, size) in subtree_sizes(tree, 0).into_iter().rev() {
+        let mut below = std::mem::take(&mut waiting[level as usize + 1]);
+        below.sort_unstable();
+        all = below.into_iter().fold(0, |time: usize, (there, blocks)| time.max(there) + blocks);
+        waiting[level as usize].push((all, size));
+    }
+    all
+}
+
+/// Down the longest path, 1, 11, 111, ..., the nodes of each node's subtree.
+fn deepest(tree: &Sbnt, variant: Variant) -> usize {
+    let n = tree.dimension();
+    let node = |level| if variant.rotates_left() { reverse_bits(mask(level), n) } else { mask(level) };
+    (1..=n).map(|level| tree.subtree_size(node(level))).sum()
+}
+
+fn through_all_ports(shape: &Shape, tree: &Sbnt, common: Formula) -> Formula {
     let (n, count, top) = (shape.n as usize, shape.count, tree.top(0));
-    let all = tree.subtree_nodes(0) * count;
+    let own = tree.subtree_nodes(0);
     if shape.parameters.order == Some(Order::Postorder) {
-        return match packet(shape) {
-            Some(packet) if packet <= count => (tree.subtree_nodes(0) * count.div_ceil(packet), all),
-            Some(packet) => (all.div_ceil(packet) + n - 1, all),
+        let (rounds, elements) = match packet(shape) {
+            Some(packet) if packet <= count => {
+                let rounds = own * count.div_ceil(packet);
+                let elements = if shape.full_packets() { own * count } else { rounds * packet };
+                let exact = shape.full_packets();
+                return Formula { rounds, elements: elements as f64, ..common }.at_most(&[Figure::Elements], exact);
+            }
+            Some(packet) => in_postorder(shape, tree, packet),
             None => {
                 let mut longest = vec![0; n];
                 for (_, level, size) in subtree_sizes(tree, top) {
@@ -126,6 +181,7 @@ fn through_all_ports(shape: &Shape, tree: &Sbnt) -> (usize, usize) {
                 (n, longest.into_iter().sum::<usize>() * count)
             }
         };
+        return Formula { rounds, elements: elements as f64, ..common };
     }
     let levels = |top: usize| {
         let mut sizes = vec![0; n];
@@ -134,23 +190,53 @@ fn through_all_ports(shape: &Shape, tree: &Sbnt) -> (usize, usize) {
     };
     let own = levels(top);
     if let Some(packet) = packet(shape) {
-        return (level_cost(own.into_iter(), count, Some(packet)).0, all);
+        return by_level_cost(common, own.into_iter(), count, Some(packet));
     }
     // In the round in which the root sends a level, the nodes of level 1 send what is as far from their children.
     let below: Vec<Vec<usize>> = tree.children(top).map(levels).collect();
     let busiest = own.into_iter().enumerate().map(|(d, own)| below.iter().map(|sizes| sizes[d]).fold(own, usize::max));
-    (n, busiest.sum::<usize>() * count)
+    // Where nodes of level 2 are busier than the root, data waits for them.
+    let elements = (busiest.sum::<usize>() * count) as f64;
+    Formula { rounds: n, elements, ..common }.with_path(elements, elements == common.load)
 }
 
-fn through_one_port(shape: &Shape, tree: &Sbnt) -> (usize, usize) {
+/// Rounds and elements where packets of several blocks go down all subtrees in postorder. The blocks of any subtree follow one
+/// another in it, so what an edge carries of a packet is what the two have in common.
+fn in_postorder(shape: &Shape, tree: &Sbnt, packet: usize) -> (usize, usize) {
+    let (n, count) = (shape.n as usize, shape.count);
+    let packets = (tree.subtree_nodes(0) * count).div_ceil(packet);
+    let mut longest = vec![0; packets + n - 1];
+    for top in (0..shape.n).map(|j| tree.top(j)) {
+        // Backwards, postorder begins with the top, and a node's subtree with the node.
+        let nodes = subtree_sizes(tree, top);
+        let end = nodes.len() * count;
+        for (at, (_, level, size)) in nodes.into_iter().enumerate() {
+            let (begin, end) = (end - (at + size) * count, end - at * count);
+            for q in begin / packet..end.div_ceil(packet) {
+                let carried = end.min((q + 1) * packet) - begin.max(q * packet);
+                let longest = &mut longest[q + level as usize];
+                *longest = carried.max(*longest);
+            }
+        }
+    }
+    (longest.iter().filter(|&&carried| carried > 0).count(), longest.iter().sum())
+}
+
+fn through_one_port(shape: &Shape, tree: &Sbnt, common: Formula) -> Formula {
     let (n, count, others) = (shape.n, shape.count, shape.nodes() - 1);
     // Cycles after the root's last one, at most.
     let tail = (n as usize).saturating_sub(2);
     match packet(shape) {
-        Some(packet) if packet <= count => (others * count.div_ceil(packet), others * count),
+        Some(packet) if packet <= count => {
+            // The root sends in every round; relays are at different packets of their blocks.
+            let rounds = others * count.div_ceil(packet);
+            let elements = if shape.full_packets() { others * count } else { rounds * packet };
+            Formula { rounds, elements: elements as f64, ..common }.at_most(&[Figure::Elements], shape.full_packets())
+        }
         Some(packet) => {
-            let cycles = (tree.subtree_nodes(0) * count).div_ceil(packet);
-            (n as usize * cycles + tail, others * count + tail * packet)
+            let rounds = n as usize * (tree.subtree_nodes(0) * count).div_ceil(packet) + tail;
+            let elements = rounds.saturating_mul(packet);
+            Formula { rounds, elements: elements as f64, ..common }.at_most(&[Figure::Rounds, Figure::Elements], false)
         }
         None => {
             // Round by round the longest message: subtree j is in round j + k with its edges k places from its base.
@@ -161,7 +247,7 @@ fn through_one_port(shape: &Shape, tree: &Sbnt) -> (usize, usize) {
                     *longest = size.max(*longest);
                 }
             }
-            (longest.len(), longest.into_iter().sum::<usize>() * count)
+            Formula { rounds: longest.len(), elements: (longest.into_iter().sum::<usize>() * count) as f64, ..common }
         }
     }
 }

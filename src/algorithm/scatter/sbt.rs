@@ -28,8 +28,10 @@
 //! 2 to 2, 1 to 1.
 
 use crate::address::binomial;
-use crate::algorithm::tree_scatter::{all_ports, by_level, by_subtree, level_cost, packets};
-use crate::algorithm::{Algorithm, Form, Formula, Order, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS};
+use crate::algorithm::tree_scatter::{all_ports, by_level, by_level_cost, by_subtree, level_cost, packets};
+use crate::algorithm::{
+    Algorithm, Figure, Form, Formula, Order, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS,
+};
 use crate::collective::{Call, Collective};
 use crate::schedule::Problem;
 use crate::topology::{sbt::Sbt, Tree};
@@ -45,7 +47,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     suits,
     cost: "one-way, one-port: (N - 1) M t_c + n tau; all-ports: N/2 M t_c + n tau",
     formula,
-    exact: |shape| shape.parameters.packet.is_none_or(|b| shape.count % b == 0),
     form: Form::Forward(write),
     ..DEFAULTS
 };
@@ -62,31 +63,46 @@ fn suits(_: &Call, parameters: &Parameters) -> Result<(), Unsuited> {
     }
 }
 
-/// Rounds and elements of the scatter, and of the gather, which is the same backwards.
+/// The cost of the scatter.
 pub fn formula(shape: &Shape) -> Formula {
     let Shape { n, count, parameters, .. } = *shape;
     if n == 0 || count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
-    let (rounds, elements) = if all_ports(&parameters) {
-        // The subtree of port 0 is a binomial tree of n - 1 dimensions.
-        level_cost((0..n).map(|i| binomial(n - 1, i)), count, parameters.packet)
-    } else if parameters.order == Some(Order::GrayCode) {
-        let others = shape.nodes() - 1;
-        (others * shape.packets(), (others * count) as f64)
-    } else {
-        let subtrees = (0..n).map(|k| 1usize << (n - 1 - k));
-        level_cost(subtrees, count, parameters.packet)
-    };
-    let nodes = shape.nodes();
-    Formula {
-        rounds,
-        elements,
-        moved: (n as usize * nodes / 2 * count) as f64,
-        load: (nodes / 2 * count) as f64,
+    let (nodes, others) = (shape.nodes(), (shape.nodes() - 1) * count);
+    // Half of all goes to the root's first child and, if all ports work or the ports take turns, on from there at once.
+    let half = nodes / 2 * count;
+    let common = Formula {
+        moved: (n as usize * half) as f64,
+        load: half as f64,
+        scratch: (half - count) as f64,
         hops: n as usize,
-        path: ((nodes - 1) * count) as f64,
+        path: half as f64,
+        ..Formula::NOTHING
+    };
+    if all_ports(&parameters) {
+        // The subtree of port 0 is a binomial tree of n - 1 dimensions.
+        return by_level_cost(common, (0..n).map(|i| binomial(n - 1, i)), count, parameters.packet);
     }
+    if parameters.order == Some(Order::GrayCode) {
+        let rounds = (nodes - 1) * shape.packets();
+        return Formula { rounds, elements: others as f64, hops: nodes / 2, ..common };
+    }
+    let subtrees = (0..n).map(|k| 1usize << (n - 1 - k));
+    let rounds = level_cost(subtrees, count, parameters.packet);
+    // The last packet to the first child goes on in whole; what is for several nodes may have to go on and on.
+    let (path, exact) = match parameters.packet {
+        None => (others, true),
+        Some(_) if n == 1 => (count, true),
+        Some(packet) if packet <= count => (half + packet, true),
+        Some(packet) => (others.min(half.saturating_add(packet.saturating_mul(n as usize - 1))), packet >= half),
+    };
+    Formula { rounds, elements: others as f64, path: path as f64, ..common }.at_most(&[Figure::Path], exact)
+}
+
+/// The cost of the gather, which is the same backwards: the root receives all blocks.
+pub fn gathered(shape: &Shape) -> Formula {
+    formula(shape).with_path(((shape.nodes() - 1) * shape.count) as f64, true)
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
@@ -103,7 +119,7 @@ pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mu
     // Without a packet size dimension k is round k. With one, it begins when the largest messages of the dimensions before
     // it are through: those of the whole cube's subtrees, blocks of missing ranks included.
     let count = problem.call.count;
-    let length = |k: u32| level_cost([1usize << (n - 1 - k)].into_iter(), count, parameters.packet).0;
+    let length = |k: u32| level_cost([1usize << (n - 1 - k)].into_iter(), count, parameters.packet);
     let starts: Vec<usize> = (0..=n).map(|k| (0..k).map(length).sum()).collect();
     route.set_rounds(starts[n as usize]);
     let start = |c: usize| tree.parent_port(c).map_or(0, |k| starts[k as usize]);

@@ -22,8 +22,10 @@
 //! Example, n = 3, root 0, one port: round 0: blocks 4 5 7 1 to 4; round 1: 2 3 6 to 2, and 5 7 1 from 4 to 5; round 2: 3 from 2
 //! to 3, 7 from 5 to 7; round 3: 6 from 2 to 6, 1 from 5 to 1.
 
-use crate::algorithm::tree_scatter::{all_ports, by_level, by_subtree, level_cost};
-use crate::algorithm::{Algorithm, Form, Formula, Order, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS};
+use crate::algorithm::tree_scatter::{all_ports, by_level, by_level_cost, by_subtree};
+use crate::algorithm::{
+    Algorithm, Figure, Form, Formula, Order, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS,
+};
 use crate::collective::{Call, Collective};
 use crate::schedule::Problem;
 use crate::topology::{tcbt::Tcbt, Tree};
@@ -34,13 +36,14 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "two children at most: the bookkeeping of a binary tree at twice the rate of the SBT at worst",
     source: "HJ86 TCBT",
     section: "4.3",
+    differs: "the paper takes the tree from Bhatt and Ipsen; how it lies in the cube is this library's; its bound for all ports is \
+              not reached (erratum)",
     packets: &[PortModel::AllPorts],
     orders: &[Order::ReverseBreadthFirst, Order::Subtrees],
     suits,
     cost: "one-way, one-port: (2N - 2n - 1) M t_c + (2n - 2) tau; all-ports: (3N/4 - 1) M t_c + n tau, \
            by subtrees (3N/2 - n - 1) M t_c + n tau",
     formula,
-    exact: |shape| shape.parameters.packet.is_none_or(|b| shape.count % b == 0),
     form: Form::Forward(write),
     ..DEFAULTS
 };
@@ -63,34 +66,54 @@ fn order(parameters: &Parameters) -> Order {
     parameters.order.unwrap_or(usual)
 }
 
-/// Rounds and elements of the scatter, and of the gather, which is the same backwards.
+/// The cost of the scatter.
 pub fn formula(shape: &Shape) -> Formula {
     let Shape { n, count, parameters, .. } = *shape;
     if n == 0 || count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let (d, nodes) = (n as usize, shape.nodes());
-    let whole_subtrees = 3 * nodes / 2 - d - 1;
+    let whole_subtrees = (3 * nodes / 2 - d - 1) * count;
+    let half = nodes / 2 * count;
+    let common = Formula {
+        // The sum of the levels of all nodes.
+        moved: ((d * nodes + 2 - 3 * nodes / 2) * count) as f64,
+        load: half as f64,
+        scratch: (half - count) as f64,
+        hops: d,
+        path: whole_subtrees as f64,
+        ..Formula::NOTHING
+    };
     let (rounds, elements) = match (order(&parameters), parameters.packet) {
-        _ if n == 1 => (count.div_ceil(shape.packet()), count as f64),
+        _ if n == 1 => (shape.packets(), count),
         (Order::ReverseBreadthFirst, Some(packet)) => {
             // The second root and the levels below it.
             let levels = std::iter::once(1).chain((0..n - 1).map(|level| 1 << level));
-            level_cost(levels, count, Some(packet))
+            // What is for several nodes goes on only when all of it has come.
+            let whole = (3 * nodes / 4 - 1) * count;
+            let path = if packet <= count { half } else { whole };
+            let common = Formula { path: path as f64, ..common }.at_most(&[Figure::Path], packet <= count);
+            return by_level_cost(common, levels, count, Some(packet));
         }
-        (Order::ReverseBreadthFirst, None) => (d, ((3 * nodes / 4 - 1) * count) as f64),
-        _ if all_ports(&parameters) => (d, (whole_subtrees * count) as f64),
-        _ => (2 * d - 2, ((2 * nodes - 2 * d - 1) * count) as f64),
+        (Order::ReverseBreadthFirst, None) => {
+            let elements = (3 * nodes / 4 - 1) * count;
+            return Formula { rounds: d, elements: elements as f64, path: elements as f64, ..common };
+        }
+        _ if all_ports(&parameters) => (d, whole_subtrees),
+        _ => (2 * d - 2, (2 * nodes - 2 * d - 1) * count),
     };
-    Formula {
-        rounds,
-        elements,
-        // The sum of the levels of all nodes.
-        moved: ((d * nodes + 2 - 3 * nodes / 2) * count) as f64,
-        load: (nodes / 2 * count) as f64,
-        hops: d,
-        path: (whole_subtrees * count) as f64,
+    Formula { rounds, elements: elements as f64, ..common }
+}
+
+/// The cost of the gather, which is the same backwards.
+pub fn gathered(shape: &Shape) -> Formula {
+    let forward = formula(shape);
+    let (nodes, d) = (shape.nodes(), shape.n as usize);
+    if shape.n == 0 || order(&shape.parameters) == Order::ReverseBreadthFirst {
+        return forward.with_path(((nodes - 1) * shape.count) as f64, true);
     }
+    // On the longest way every node waits for all that is below it.
+    forward.with_path(((2 * nodes - 2 * d - 1).max(1) * shape.count) as f64, true)
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

@@ -11,6 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "all ports: over the shortest paths, which for near nodes leaves most of the sender's ports idle",
     source: "SW ARBITRARY SEND 1",
     section: "4",
+    differs: "is oc_send_4 (oc_exchange_4)",
     ..oc_send_4::ALGORITHM
 };
 

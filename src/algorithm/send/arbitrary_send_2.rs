@@ -26,9 +26,9 @@
 //! slice 1 by 2; slice 2 in the group before the last by 4, 5 and 7, in the last one after slice 1 by 2.
 
 use super::relay::{cyclic, grouped, Relay};
-use super::{both_ways, journeys, packet_for};
+use super::{journeys, meeting, packet_for};
 use crate::address::{mask, Ports};
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 
@@ -42,7 +42,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "(min(d + 2, n) + g - 1) (M t_c/(n g) + tau), d the distance, g = ceil(M/(n B))",
     formula,
-    exact: |shape| shape.count % (shape.parameters.groups(shape.count, shape.n) * shape.n.max(1) as usize) == 0,
     best_packet,
     form: Form::Forward(write),
     ..DEFAULTS
@@ -52,7 +51,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 pub const EXCHANGE: Algorithm = Algorithm {
     collective: Collective::Exchange,
     name: "arbitrary_exchange_2",
-    formula: |shape| both_ways(formula(shape)),
+    formula: |shape| meeting(formula(shape), shape),
     ..ALGORITHM
 };
 
@@ -64,22 +63,33 @@ fn stages(n: u32, distance: u32) -> usize {
 fn formula(shape: &Shape) -> Formula {
     let Shape { n, distance, count, .. } = *shape;
     if distance == 0 || count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let (d, groups) = (distance as usize, shape.parameters.groups(shape.count, n));
     let rounds = stages(n, distance) + groups - 1;
-    let packet = count as f64 / (f64::from(n) * groups as f64);
+    let packet = count.div_ceil(n as usize).div_ceil(groups) as f64;
     // What comes back from beyond the receiver takes two more steps; the second wave spares the last group the detour.
     let beyond = part(0..count, d, n as usize).start..count;
+    let even = count.is_multiple_of(groups * n as usize);
+    let of_slices = if distance + 1 == n { groups + 1 } else { groups } as f64;
     let spared = if distance + 1 == n { part(beyond.clone(), groups - 1, groups) } else { 0..0 };
     Formula {
         rounds,
         elements: rounds as f64 * packet,
         moved: (d * count + 2 * (beyond.len() - spared.len())) as f64,
-        load: packet * if distance + 1 == n { groups + 1 } else { groups } as f64,
+        load: packet * of_slices,
+        // A relay is on the way of one slice; the second wave shares its way with another.
+        scratch: if n == 1 { 0.0 } else { packet * of_slices },
         hops: stages(n, distance),
-        path: count as f64 + (stages(n, distance) - 1) as f64 * packet,
+        // Slices over shortest paths wait for one another only at the receiver; what comes round is there before the others are all
+        // received, but for neighbours, or where those are shorter.
+        path: count as f64 + (if even { d.max(2).min(n as usize) } else { stages(n, distance) } - 1) as f64 * packet,
+        ..Formula::NOTHING
     }
+    .at_most(&[Figure::Elements, Figure::Load], even)
+    .at_most(&[Figure::Scratch, Figure::Path], false)
+    // Slices of the shortest vectors are empty.
+    .at_most(&[Figure::Rounds, Figure::Hops], count >= n as usize * groups)
 }
 
 /// For the best g.

@@ -21,9 +21,9 @@
 //! Example, n = 3, 0 to 3, M = 6, g = 1: 0 1 by node 1, 2 3 by node 2; 4 5 to node 4, there 4 by 5, 5 by 6, both from 7 to 3.
 
 use super::relay::{grouped, Relay};
-use super::{both_ways, journeys, k_sum, packet_for, spread_unit, xoc_send_2};
+use super::{journeys, k_sum, meeting, packet_for, xoc_send_2, Spreading};
 use crate::address::{mask, Ports};
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 
@@ -39,12 +39,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
         "max of (g + K - 1)/(n g) M t_c + (g + d - 1) tau and (d < n) (g d + d + K)/(n g d) M t_c + (g + d + 1) tau, \
            d the distance, g = ceil(M/(n B)), K = K_(d-1) = sum of 1/C(d-1, k)",
     formula,
-    exact: |shape| {
-        let Shape { n, distance, .. } = *shape;
-        let slices = if distance < n { n as usize } else { 1 };
-        (distance <= 4 || distance == n)
-            && shape.count % (slices * shape.parameters.groups(shape.count, n) * spread_unit(distance)) == 0
-    },
     flows: true,
     best_packet,
     form: Form::Forward(write),
@@ -55,7 +49,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 pub const EXCHANGE: Algorithm = Algorithm {
     collective: Collective::Exchange,
     name: "arbitrary_exchange_3",
-    formula: |shape| both_ways(formula(shape)),
+    formula: |shape| meeting(formula(shape), shape),
     ..ALGORITHM
 };
 
@@ -72,19 +66,50 @@ fn filling(n: u32, distance: u32) -> f64 {
 fn formula(shape: &Shape) -> Formula {
     let Shape { n, distance, count, .. } = *shape;
     if distance == 0 || count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let (d, groups) = (distance as usize, shape.parameters.groups(shape.count, n));
-    let beside = if distance < n { 2 } else { 0 };
-    let slice = count as f64 / f64::from(n);
-    Formula {
-        rounds: groups + d - 1 + beside,
-        elements: (groups as f64 + filling(n, distance)) / groups as f64 * slice,
-        moved: (d * count + 2 * (count - part(0..count, d, n as usize).start)) as f64,
-        load: slice,
-        hops: d + beside,
-        path: count as f64 + (d + 1) as f64 * slice / groups as f64,
+    let straight = part(0..count, d, n as usize).start;
+    let direct = Spreading { d: distance, len: if distance < n { straight } else { count }.div_ceil(groups) };
+    let in_turn = (groups - 1) * direct.longest() + direct.in_turn();
+    let relays = || direct.received().take(d - 1);
+    let waits = relays().sum::<usize>();
+    let common = Formula {
+        rounds: groups + d - 1,
+        // That is (g + K - 1)/(n g) M where all shares are whole.
+        elements: in_turn as f64,
+        moved: (d * count) as f64,
+        load: (groups * direct.longest()) as f64,
+        scratch: (groups * relays().max().unwrap_or(0)) as f64,
+        hops: d,
+        path: (count + waits) as f64,
+        ..Formula::NOTHING
+    };
+    if distance == n {
+        let even = count.is_multiple_of(groups) && direct.is_even();
+        return common
+            .at_most(&[Figure::Elements, Figure::Load, Figure::Scratch], even)
+            .at_most(&[Figure::Path], even && d <= 3);
     }
+    let slice = count.div_ceil(n as usize);
+    let beside = Spreading { d: distance, len: slice.div_ceil(groups) };
+    // Meanwhile the receiver takes a group of each of the d slices that come straight.
+    let detour = (beside.len + beside.received().sum::<usize>()).saturating_sub(straight / groups);
+    let even = count.is_multiple_of(n as usize * groups) && beside.is_even() && direct.is_even();
+    Formula {
+        rounds: groups + d + 1,
+        // That is (g d + d + K)/(n g d) M.
+        elements: in_turn.max((groups + 1) * beside.len + beside.in_turn()) as f64,
+        moved: (d * count + 2 * (count - straight)) as f64,
+        load: common.load.max((groups * beside.len) as f64),
+        scratch: common.scratch.max((groups * beside.len) as f64),
+        hops: d + 2,
+        path: (count + waits.max(detour)) as f64,
+        ..common
+    }
+    .at_most(&[Figure::Rounds, Figure::Elements], even && distance <= 4)
+    .at_most(&[Figure::Load, Figure::Scratch], even)
+    .at_most(&[Figure::Path], even && groups == 1 && d <= 3)
 }
 
 /// For the best g of the longer part; the paper takes either part's own.

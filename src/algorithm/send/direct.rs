@@ -47,10 +47,10 @@ pub const EXCHANGE: Algorithm = Algorithm {
 
 fn formula(shape: &Shape) -> Formula {
     if shape.distance == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let elements = shape.count as f64;
-    Formula { rounds: 1, elements, moved: elements, load: elements, hops: 1, path: elements }
+    Formula { rounds: 1, elements, moved: elements, load: elements, hops: 1, path: elements, ..Formula::NOTHING }
 }
 
 fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

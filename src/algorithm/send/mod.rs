@@ -18,7 +18,7 @@ pub mod xoc_send_2;
 #[cfg(test)]
 mod tests;
 
-use super::{Formula, Shape};
+use super::{Figure, Formula, Shape};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use std::ops::Range;
@@ -45,9 +45,20 @@ fn journeys(problem: &Problem) -> impl Iterator<Item = Journey> {
     std::iter::once(there).chain(back).filter(|journey| journey.mask() != 0)
 }
 
-/// The formula of an exchange, given that of a send over links of which the way back uses the opposite directions.
+/// The formula of an exchange, given that of a send over links of which the way back uses the opposite directions, and through
+/// nodes of its own.
 fn both_ways(send: Formula) -> Formula {
     Formula { moved: 2.0 * send.moved, ..send }
+}
+
+/// The same where a node may lie on both ways: it keeps what goes either, and each waits there for the other.
+fn meeting(send: Formula, shape: &Shape) -> Formula {
+    let waits = send.path - shape.count as f64;
+    if send == Formula::NOTHING || waits == 0.0 && send.scratch == 0.0 {
+        return both_ways(send);
+    }
+    let both = Formula { moved: 2.0 * send.moved, scratch: 2.0 * send.scratch, ..send };
+    both.with_path(send.path + waits, false).at_most(&[Figure::Scratch], false)
 }
 
 /// The packet size that makes `groups` groups, a number that need not be whole.
@@ -63,6 +74,53 @@ fn k_sum(d: u32) -> f64 {
         Some(term)
     });
     terms.sum()
+}
+
+/// What a group of `len` elements costs that spreads over the subcube between two nodes at distance `d`
+/// ([`relay::Spread`]).
+#[derive(Clone, Copy)]
+struct Spreading {
+    d: u32,
+    len: usize,
+}
+
+impl Spreading {
+    /// Whether every share is whole.
+    fn is_even(&self) -> bool {
+        self.len.is_multiple_of(spread_unit(self.d))
+    }
+
+    /// The most elements that a link carries in each stage. A share is 1 of d C(d - 1, k) parts of the group, in as many intervals as
+    /// its sender, which has k incoming shares, has to take from these; each interval may be rounded up.
+    fn stages(&self) -> impl Iterator<Item = usize> {
+        let Spreading { d, len } = *self;
+        let (even, mut intervals, mut links) = (self.is_even(), 1, d as usize);
+        (0..d as usize).map(move |k| {
+            if k > 0 {
+                let outgoing = d as usize - k;
+                // Incoming shares that the j-th outgoing one takes from: k incoming ones are as long as all outgoing ones.
+                let taken = (0..outgoing).map(|j| ((j + 1) * k).div_ceil(outgoing) - j * k / outgoing);
+                intervals *= taken.max().unwrap_or(1);
+                links = links * outgoing / k;
+            }
+            len.div_ceil(links) + if even { 0 } else { intervals - 1 }
+        })
+    }
+
+    /// The longest stage.
+    fn longest(&self) -> usize {
+        self.stages().max().unwrap_or(0)
+    }
+
+    /// All stages, one after the other.
+    fn in_turn(&self) -> usize {
+        self.stages().sum()
+    }
+
+    /// What a node receives at each distance from 1 to d.
+    fn received(&self) -> impl Iterator<Item = usize> {
+        (1..).zip(self.stages()).map(|(k, stage)| k * stage)
+    }
 }
 
 /// lcm(1, ..., d), which is also the least number that d C(d - 1, k) divides for every k: a group of as many elements spreads

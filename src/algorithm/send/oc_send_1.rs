@@ -57,10 +57,12 @@ pub const EXCHANGE: Algorithm = Algorithm {
 fn formula(shape: &Shape) -> Formula {
     let d = shape.distance as usize;
     if d == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let elements = (d * shape.count) as f64;
-    Formula { rounds: d, elements, moved: elements, load: shape.count as f64, hops: d, path: elements }
+    let scratch = if d > 1 { shape.count as f64 } else { 0.0 };
+    let load = shape.count as f64;
+    Formula { rounds: d, elements, moved: elements, load, scratch, hops: d, path: elements, ..Formula::NOTHING }
 }
 
 /// One way at a time, neighbours cannot exchange in one round; others have finished sending before they receive.

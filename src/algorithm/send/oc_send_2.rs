@@ -16,9 +16,9 @@
 //!
 //! Example, n = 3, 0 to 7: slice 0 by 1 and 3, slice 1 by 2 and 6, slice 2 by 4 and 5.
 
-use super::{both_ways, journeys, relay::cyclic, relay::Relay};
+use super::{journeys, meeting, relay::cyclic, relay::Relay};
 use crate::address::Ports;
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 
@@ -31,7 +31,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "M t_c + d tau, d the distance",
     formula,
-    exact: |shape| shape.count % shape.distance.max(1) as usize == 0,
     form: Form::Forward(write),
     ..DEFAULTS
 };
@@ -40,16 +39,27 @@ pub const ALGORITHM: Algorithm = Algorithm {
 pub const EXCHANGE: Algorithm = Algorithm {
     collective: Collective::Exchange,
     name: "oc_exchange_2",
-    formula: |shape| both_ways(formula(shape)),
+    formula: |shape| meeting(formula(shape), shape),
     ..ALGORITHM
 };
 
 fn formula(shape: &Shape) -> Formula {
     let (d, m) = (shape.distance as usize, shape.count as f64);
     if d == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
-    Formula { rounds: d, elements: m, moved: d as f64 * m, load: m / d as f64, hops: d, path: 2.0 * m - m / d as f64 }
+    let slice = shape.count.div_ceil(d) as f64;
+    Formula {
+        rounds: d,
+        elements: d as f64 * slice,
+        moved: d as f64 * m,
+        load: slice,
+        scratch: if d > 1 { slice } else { 0.0 },
+        hops: d,
+        path: m + (d - 1) as f64 * slice,
+        ..Formula::NOTHING
+    }
+    .at_most(&[Figure::Path], shape.count.is_multiple_of(d))
 }
 
 fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

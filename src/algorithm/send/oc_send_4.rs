@@ -24,8 +24,8 @@
 //! 6; 4 sends 4 to 5, 5 to 6; 3 sends 0 2, 5 sends 1 4, 6 sends 3 5 to 7.
 
 use super::relay::{grouped, Relay};
-use super::{both_ways, journeys, k_sum, packet_for, spread_unit};
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use super::{journeys, k_sum, meeting, packet_for, Spreading};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -39,9 +39,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "(g + K_(d-1) - 1)/(d g) M t_c + (g + d - 1) tau, d the distance, g = ceil(M/(d B)), K_d = sum of 1/C(d, k)",
     formula,
-    exact: |shape| {
-        shape.count % (shape.parameters.groups(shape.count, shape.distance) * spread_unit(shape.distance)) == 0
-    },
     flows: true,
     best_packet,
     form: Form::Forward(write),
@@ -52,26 +49,34 @@ pub const ALGORITHM: Algorithm = Algorithm {
 pub const EXCHANGE: Algorithm = Algorithm {
     collective: Collective::Exchange,
     name: "oc_exchange_4",
-    formula: |shape| both_ways(formula(shape)),
+    formula: |shape| meeting(formula(shape), shape),
     ..ALGORITHM
 };
 
 fn formula(shape: &Shape) -> Formula {
     let (d, m) = (shape.distance, shape.count as f64);
     if d == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
-    let (groups, links) = (shape.parameters.groups(shape.count, d), f64::from(d));
-    let g = groups as f64;
+    let groups = shape.parameters.groups(shape.count, d);
+    let group = Spreading { d, len: shape.count.div_ceil(groups) };
+    let relays = || group.received().take(d as usize - 1);
+    let even = shape.count.is_multiple_of(groups) && group.is_even();
     Formula {
         rounds: groups + d as usize - 1,
-        elements: (g + k_sum(d - 1) - 1.0) / (links * g) * m,
-        moved: links * m,
-        load: m / links,
+        // That is (g + K_(d-1) - 1)/(d g) M where all shares are whole.
+        elements: ((groups - 1) * group.longest() + group.in_turn()) as f64,
+        moved: f64::from(d) * m,
+        load: (groups * group.longest()) as f64,
+        scratch: (groups * relays().max().unwrap_or(0)) as f64,
         hops: d as usize,
         // A group as it passes through the distances before the last one, and in the end all.
-        path: m + (k_sum(d) - 2.0) * m / g,
+        path: m + relays().sum::<usize>() as f64,
+        ..Formula::NOTHING
     }
+    .at_most(&[Figure::Elements, Figure::Load, Figure::Scratch], even)
+    // Between far nodes some relays have all of theirs before others.
+    .at_most(&[Figure::Path], even && d <= 3)
 }
 
 /// For the best g.

@@ -19,9 +19,9 @@
 //! Example, n = 2, 0 to 1: 0 to 2, 2 to 3, 3 to 1.
 
 use super::relay::{grouped, Relay};
-use super::{both_ways, journeys, k_sum, packet_for, spread_unit};
+use super::{journeys, k_sum, packet_for, Spreading};
 use crate::address::mask;
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS};
 use crate::collective::{Call, Collective};
 use crate::schedule::Problem;
 
@@ -36,7 +36,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     suits,
     cost: "(g d + d + K_(d-1))/(g d) M t_c + (g + d + 1) tau, d the distance, g = ceil(M/B), K_d = sum of 1/C(d, k)",
     formula,
-    exact: |shape| shape.count % (shape.parameters.groups(shape.count, 1) * spread_unit(shape.distance)) == 0,
     flows: true,
     best_packet,
     form: Form::Forward(write),
@@ -47,7 +46,17 @@ pub const ALGORITHM: Algorithm = Algorithm {
 pub const EXCHANGE: Algorithm = Algorithm {
     collective: Collective::Exchange,
     name: "xoc_exchange_2",
-    formula: |shape| both_ways(formula(shape)),
+    formula: |shape| {
+        let send = formula(shape);
+        if send == Formula::NOTHING {
+            return send;
+        }
+        // The corners keep what goes either way, and hand on the last group of it over two links more.
+        let group = shape.count.div_ceil(shape.parameters.groups(shape.count, 1));
+        let both = Formula { moved: 2.0 * send.moved, scratch: 2.0 * send.scratch, ..send };
+        let path = (2 * (shape.count + group)) as f64;
+        both.with_path(path.max(shape.count as f64 + send.path), false)
+    },
     ..ALGORITHM
 };
 
@@ -63,18 +72,25 @@ fn suits(call: &Call, parameters: &Parameters) -> Result<(), Unsuited> {
 fn formula(shape: &Shape) -> Formula {
     let (distance, m) = (shape.distance, shape.count as f64);
     if distance == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
-    let (groups, d) = (shape.parameters.groups(shape.count, 1), f64::from(distance));
-    let g = groups as f64;
+    let groups = shape.parameters.groups(shape.count, 1);
+    let group = Spreading { d: distance, len: shape.count.div_ceil(groups) };
+    let even = shape.count.is_multiple_of(groups) && group.is_even();
     Formula {
         rounds: groups + distance as usize + 1,
-        elements: (g * d + d + k_sum(distance - 1)) / (g * d) * m,
-        moved: (d + 2.0) * m,
+        // That is (g d + d + K_(d-1))/(g d) M where all shares are whole.
+        elements: ((groups + 1) * group.len + group.in_turn()) as f64,
+        moved: f64::from(distance + 2) * m,
         load: m,
+        scratch: m,
         hops: distance as usize + 2,
-        path: m + k_sum(distance) * m / g,
+        path: m + (group.len + group.received().sum::<usize>()) as f64,
+        ..Formula::NOTHING
     }
+    .at_most(&[Figure::Elements], even)
+    // Between far nodes some relays have all of theirs before others.
+    .at_most(&[Figure::Path], even && distance <= 3)
 }
 
 /// For the best g.

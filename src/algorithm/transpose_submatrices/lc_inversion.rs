@@ -29,7 +29,7 @@
 //! Example, n = 2 (c = 1), Q = 1: nodes 1 and 2 swap, half by 0 and half by 3, in two rounds.
 
 use crate::address::{mask, Ports};
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS};
 use crate::collective::{part, Call, Collective};
 use crate::schedule::Problem;
 
@@ -44,10 +44,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     suits,
     cost: "(Q + 1) (M t_c/(2 Q) + tau), Q = ceil(M/(2 B)) >= n",
     formula,
-    exact: |shape| {
-        let (c, q) = (shape.n as usize / 2, sends(shape.n, shape.count, &shape.parameters));
-        (1..=c).all(|k| q.is_multiple_of(k)) && shape.count.is_multiple_of(2 * q)
-    },
     best_packet: |shape, tau, t_c| (shape.count as f64 * tau / (2.0 * t_c)).sqrt(),
     form: Form::Forward(write),
     ..DEFAULTS
@@ -75,19 +71,29 @@ fn suits(call: &Call, _: &Parameters) -> Result<(), Unsuited> {
 fn formula(shape: &Shape) -> Formula {
     let c = shape.n as usize / 2;
     if c == 0 || shape.count == 0 {
-        return Formula::default();
+        return Formula::NOTHING;
     }
     let m = shape.count as f64;
     let q = sends(shape.n, shape.count, &shape.parameters);
     let rounds = (1..=c).map(|k| k * q.div_ceil(k)).max().unwrap_or(0) + 1;
+    let packet = shape.count.div_ceil(2 * q);
+    // Half of each of k slices goes over a link.
+    let load = (1..=c).map(|k| k * shape.count.div_ceil(2 * k)).max().unwrap_or(0);
+    let even = (1..=c).all(|k| q.is_multiple_of(k)) && shape.count.is_multiple_of(2 * q);
     Formula {
         rounds,
-        elements: rounds as f64 * m / (2 * q) as f64,
+        elements: (rounds * packet) as f64,
         moved: (c * shape.nodes()) as f64 * m,
-        load: m / 2.0,
+        load: load as f64,
+        // Where the halves of an address agree, all that comes over the 2c ports is for others.
+        scratch: (2 * c * load) as f64,
         hops: rounds,
-        path: c as f64 * m,
+        path: (rounds * 2 * c * packet) as f64,
+        ..Formula::NOTHING
     }
+    .at_most(&[Figure::Rounds, Figure::Elements, Figure::Load, Figure::Scratch, Figure::Hops], even)
+    // No node has all its ports busy in every round, but those of a square.
+    .at_most(&[Figure::Path], even && c == 1)
 }
 
 fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
@@ -220,7 +226,8 @@ mod tests {
             let count = 48 * q;
             let call = call(c, count);
             let parameters = all_ports(Some(24));
-            assert!((ALGORITHM.exact)(&Shape::new(&call, &parameters)));
+            let formula = (ALGORITHM.formula)(&Shape::new(&call, &parameters));
+            assert!(!formula.at_most.contains(Figure::Rounds) && !formula.at_most.contains(Figure::Elements));
             if c <= 3 {
                 assert_eq!(verify(&ALGORITHM, &call, &parameters).violations, [], "c = {c} Q = {q}");
             }

@@ -1,7 +1,7 @@
 //! Proves the schedules of all ranks right, without running them on anything.
 //!
 //! Statically: buffers are long enough and the send buffer is not written; every two operations that touch the same
-//! elements, one of them writing, are ordered by dependencies; every send has its receive, in order and of equal length;
+//! elements, one of them writing, are ordered by dependencies, and no others; every send has its receive, in order and of equal length;
 //! peers are neighbours on the cube; links to be avoided carry nothing; no message carries data that its sender gets in the same round.
 //!
 //! By symbolic execution under the rule of [`crate::schedule`], with the narrowest window and no buffering at all (a send ends when
@@ -43,6 +43,7 @@ pub fn check(call: &Call, schedules: &[Schedule], cube_edges: bool) -> Report {
     for schedule in schedules {
         bounds(call, schedule, &mut report.violations);
         hazards(schedule, &mut report.violations);
+        needless(schedule, &mut report.violations);
         rounds(schedule, &mut report.violations);
     }
     matching(schedules, &mut report.violations);
@@ -142,6 +143,31 @@ fn hazards(schedule: &Schedule, violations: &mut Vec<Violation>) {
             }
         }
         active.push(access);
+    }
+}
+
+/// Every dependency has its cause: elements that both operations touch and one of them writes, or signals.
+fn needless(schedule: &Schedule, violations: &mut Vec<Violation>) {
+    let operations = schedule.operations();
+    let meet = |a: &Operation, b: &Operation| {
+        accesses(schedule, a).any(|(x, x_writes)| {
+            accesses(schedule, b).any(|(y, y_writes)| {
+                let (x_at, y_at) = (x.indices(), y.indices());
+                let overlap = x_at.start.max(y_at.start) < x_at.end.min(y_at.end);
+                x.buffer == y.buffer && (x_writes || y_writes) && overlap
+            })
+        })
+    };
+    for (index, operation) in operations.iter().enumerate() {
+        for &need in schedule.dependencies(operation) {
+            let before = &operations[need as usize];
+            let signals = matches!((before.kind, operation.kind), (Kind::Receive { .. }, Kind::Send { .. }))
+                && schedule.ranges(before).is_empty()
+                && schedule.ranges(operation).is_empty();
+            if !signals && !meet(before, operation) {
+                violations.push(Violation::Needless { rank: schedule.rank, operation: index, needs: need as usize });
+            }
+        }
     }
 }
 

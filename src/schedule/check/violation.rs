@@ -130,6 +130,28 @@ pub enum Violation {
         /// The ranks that it has not heard of.
         missing: Vec<usize>,
     },
+    /// An operation waits for another one without cause: no range that one of them writes is the other's too.
+    Needless {
+        /// The rank.
+        rank: usize,
+        /// Index of the operation.
+        operation: usize,
+        /// What it waits for.
+        needs: usize,
+    },
+    /// Something else goes over a link in a round than the algorithm's routes say.
+    Route {
+        /// The round.
+        round: usize,
+        /// The sender.
+        from: usize,
+        /// The receiver.
+        to: usize,
+        /// Messages and elements of the schedules.
+        found: (usize, usize),
+        /// Messages and elements of the routes.
+        expected: (usize, usize),
+    },
     /// The cost is not the paper's.
     Formula {
         /// Which figure.
@@ -179,6 +201,14 @@ impl fmt::Display for Violation {
             Violation::Barrier { rank, missing } => {
                 write!(f, "rank {rank} may leave the barrier before ranks {missing:?} have entered")
             }
+            Violation::Needless { rank, operation, needs } => {
+                write!(f, "rank {rank}: operation {operation} waits for {needs} without cause")
+            }
+            Violation::Route { round, from, to, found, expected } => write!(
+                f,
+                "round {round}, {from} to {to}: {} messages of {} elements in all, the algorithm's routes say {} of {}",
+                found.0, found.1, expected.0, expected.1
+            ),
             Violation::Formula { what, found, expected } => write!(f, "{what}: {found}, the formula says {expected}"),
         }
     }

@@ -1,0 +1,57 @@
+//! What a collective is tried with.
+
+use crate::collective::{Call, Collective, Layout, MatrixProduct};
+
+/// The forms that a call of this shape can take: as it is; with several peers; for a permutation the identity, shifts, an
+/// exchange of neighbours and the reversal; with blocks of unequal lengths; for matrices unequal sides and other grids; in
+/// place; with an operation that does not commute.
+pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> Vec<Call> {
+    let mut calls = Vec::new();
+    let mut call = Call::new(collective, size, count).with_root(root);
+    if collective.has_peer() {
+        for peer in [root, (root + 1) % size, size / 2] {
+            call.peer = peer;
+            calls.push(call.clone());
+        }
+        call.peer = size - 1 - root;
+    }
+    if collective == Collective::Permute {
+        for shift in [0, 1, size / 2] {
+            call.permutation = Some((0..size).map(|i| (i + shift) % size).collect());
+            calls.push(call.clone());
+        }
+        call.permutation = Some((0..size).map(|i| i ^ 1).collect());
+        if size.is_multiple_of(2) {
+            calls.push(call.clone());
+        }
+        call.permutation = Some((0..size).rev().collect());
+    }
+    if count > 0 && count < 5 {
+        let layout = match collective {
+            Collective::AllToAll | Collective::TransposeRows => {
+                Some(Layout::of_pairs(size, |from, to| (3 * from + to) % (count + 1)))
+            }
+            _ if collective.permutes() => Some(Layout::of_vectors((0..size).map(|rank| rank % (count + 1)))),
+            _ => None,
+        };
+        calls.extend(layout.map(|layout| call.clone().with_layout(layout)));
+    }
+    if collective == Collective::MatrixMultiply && size.is_power_of_two() {
+        // Unequal sides, on all grids.
+        for grid_rows in (0..=size.ilog2()).map(|n1| 1 << n1) {
+            let sides = [(count, count + 2, count / 2), (3 * count, 2 * count, count), (count, 4 * count, 5 * count)];
+            calls.extend(sides.map(|(rows, inner, columns)| {
+                let product = MatrixProduct { rows, inner, columns, grid_rows, grid_columns: size / grid_rows };
+                Call { matrices: Some(product), ..call.clone() }
+            }));
+        }
+    }
+    calls.push(call.clone());
+    if collective.has_in_place() {
+        calls.push(Call { in_place: true, ..call.clone() });
+    }
+    if collective.reduces() {
+        calls.push(Call { ordered: true, ..call });
+    }
+    calls
+}
