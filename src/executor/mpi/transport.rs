@@ -30,7 +30,7 @@ pub(crate) struct MpiTransport {
     synchronous: bool,
     /// Limit on a wait without progress.
     timeout: Option<Duration>,
-    messages: Messages,
+    pub(super) messages: Messages,
     shared_memory: Option<SharedMemory>,
     /// Whether the ranks of this host are more than its cores, so that one that waits keeps another from running.
     crowded: bool,
