@@ -1,4 +1,4 @@
-//! Under `mpirun`, as with an MPI library that has the fewest tags: messages of few kilobytes are split.
+//! Under `mpirun`, on the MPI library that there is, or as on one that has the fewest tags: messages of few kilobytes are split.
 
 #[path = "../../../tests/common/mod.rs"]
 mod common;
@@ -7,6 +7,7 @@ mod mpirun;
 #[path = "../../../tests/common/ranks.rs"]
 mod ranks;
 
+use super::control_variables::ControlVariables;
 use super::messages::{Split, LEAST_TAG_BOUND};
 use super::MpiTransport;
 use crate::select::{Machine, Overrides};
@@ -57,5 +58,16 @@ fn split_messages_of_different_lengths_are_errors() {
             };
             assert!(right, "rank {}: {sent} elements for {expected}: {outcome:?}", cube.rank());
         }
+    });
+}
+
+#[test]
+fn control_variables_are_found_and_read() {
+    on_ranks("executor::mpi::tests::control_variables_are_found_and_read", 1, &[], 60, |_| {
+        let variables = ControlVariables::open().expect("control variables");
+        let names = variables.names().expect("names");
+        let read = names.iter().filter(|name| matches!(variables.read(name), Ok(Some(_)))).count();
+        assert!(read >= 10, "{read} of {} variables can be read", names.len());
+        assert_eq!(variables.read("no_such_variable"), Ok(None));
     });
 }
