@@ -1,7 +1,10 @@
 //! Messages through MPI: nonblocking point-to-point calls.
 //!
-//! A message of one range is sent from and received into the user's buffer; one of several ranges is packed. Messages of
+//! A long message of one range is sent from and received into the user's buffer; one of several ranges is packed. Messages of
 //! more bytes than a tag can say are split, which is before MPI can no longer count them.
+//!
+//! No message is longer than its receive: what MPI libraries make of one that is differs. MPICH ends the program, and Open MPI 4.1
+//! writes beyond the end of a receive that is too short when it copies from process to process.
 
 use super::{abort, accept, class};
 use crate::error::Result;
@@ -10,7 +13,8 @@ use crate::schedule::BufferRange;
 use mpi::ffi;
 use std::ffi::{c_int, c_void};
 
-/// Bytes up to which messages carry the tag 0, and are compared with what was expected when they are there.
+/// Bytes up to which messages carry the tag 0, come into memory that holds any of them, and are compared with what was expected
+/// when they are there. Up to here that copy costs next to nothing.
 const SHORT_MESSAGE: usize = 2048;
 /// The largest tag that every MPI library has.
 pub(super) const LEAST_TAG_BOUND: usize = 32_767;
@@ -18,8 +22,7 @@ pub(super) const LEAST_TAG_BOUND: usize = 32_767;
 /// How long messages are split into MPI messages, and which tags those carry.
 ///
 /// The communicator is ours, and messages between two ranks match in order, so no tag is needed to tell them apart; but a long
-/// message must not meet a receive of another length: Open MPI 4.1 writes beyond the end of a receive that is too short when it
-/// copies from process to process. So the tag of a part says its length, and whether more parts follow.
+/// message must not meet a receive of another length. So the tag of a part says its length, and whether more parts follow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Split {
     /// Bytes of a part at most.
@@ -155,11 +158,16 @@ impl Messages {
     /// Starts the MPI messages that carry the bytes from or to `start`; with `empty` they carry none of them.
     ///
     /// # Safety
-    /// `start` must be valid for the message's bytes, for writing if it `receives`, until the requests are complete.
+    /// `start` must be valid for the message's bytes, and if it `receives`, for writing and for [`SHORT_MESSAGE`] bytes at least, until
+    /// the requests are complete.
     unsafe fn post(&mut self, owner: usize, start: *mut u8, empty: bool, synchronous: bool) -> Result<()> {
         let Message { peer, receives, bytes, .. } = self.messages[owner];
         for (part, (offset, len, tag)) in self.split.parts(bytes).enumerate() {
-            let (offset, len) = if empty { (0, 0) } else { (offset, len) };
+            let (offset, len) = match tag {
+                _ if empty => (0, 0),
+                0 if receives => (0, SHORT_MESSAGE),
+                _ => (offset, len),
+            };
             let mut request = ffi::RSMPI_REQUEST_NULL;
             let at = start.add(offset).cast::<c_void>();
             let (count, kind, peer) = (len as c_int, ffi::RSMPI_UINT8_T, peer as c_int);
@@ -286,7 +294,7 @@ impl Messages {
             completed = count as c_int;
             (0..).zip(&mut self.indices[..count]).for_each(|(index, place)| *place = index);
         }
-        // Errors of single requests (a message too long for its receive) are in the statuses.
+        // Errors of single requests are in the statuses.
         self.failed = class(code) == ffi::MPI_ERR_IN_STATUS;
         if !self.failed {
             accept("MPI_Testsome", code)?;
@@ -294,7 +302,7 @@ impl Messages {
         Ok(completed.max(0) as usize)
     }
 
-    /// Bytes that a status reports: those that came, or, if they were too many, those that were sent.
+    /// Bytes that came, as a status reports.
     fn received(&self, status: &ffi::MPI_Status) -> usize {
         let mut count: c_int = 0;
         // SAFETY: `status` was filled in by MPI, `count` is a valid out parameter.
@@ -341,12 +349,12 @@ impl Messages {
         let bytes = buffers.bytes(ranges);
         let owner = self.open(operation, peer, true, bytes);
         let start = match ranges {
-            [] => std::ptr::NonNull::<u8>::dangling().as_ptr(),
-            [range] => buffers.part_mut(range).as_mut_ptr(),
+            [range] if bytes > SHORT_MESSAGE => buffers.part_mut(range).as_mut_ptr(),
             _ => {
                 let message = &mut self.messages[owner];
                 message.ranges.extend_from_slice(ranges);
-                message.packed.resize(bytes, 0);
+                let room = bytes.max(SHORT_MESSAGE).max(message.packed.len());
+                message.packed.resize(room, 0);
                 message.packed.as_mut_ptr()
             }
         };
@@ -369,10 +377,7 @@ impl Messages {
             let index = self.indices[at] as usize;
             let owner = self.owners[index];
             let error = if self.failed { self.statuses[at].MPI_ERROR } else { ffi::MPI_SUCCESS as c_int };
-            let truncated = class(error) == ffi::MPI_ERR_TRUNCATE;
-            if !truncated {
-                outcome = outcome.and(accept("MPI_Testsome", error));
-            }
+            outcome = outcome.and(accept("MPI_Testsome", error));
             if self.messages[owner].receives {
                 let stray = if self.cancelled { self.stray(at, owner) } else { Ok(None) };
                 let received = stray.map(|stray| stray.unwrap_or_else(|| self.received(&self.statuses[at])));
@@ -381,17 +386,12 @@ impl Messages {
                     Ok(received) => message.received += received,
                     Err(error) => outcome = outcome.and(Err(error)),
                 }
-                if truncated {
-                    // Some MPI libraries report only what fitted.
-                    message.received = message.received.max(message.bytes + 1);
-                }
             }
             let message = &mut self.messages[owner];
             message.left -= 1;
             if message.left == 0 {
-                if message.receives && !message.ranges.is_empty() {
-                    let arrived = message.received.min(message.packed.len());
-                    buffers.scatter(&message.packed[..arrived], &message.ranges);
+                if message.receives && !message.ranges.is_empty() && message.received == message.bytes {
+                    buffers.scatter(&message.packed[..message.bytes], &message.ranges);
                 }
                 let received = message.receives.then_some(message.received);
                 done.push(Completion { operation: message.operation, received });
