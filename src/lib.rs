@@ -72,7 +72,7 @@
 //! | `HYPERCOLL_PORTS` | port model, `one-way`, `one-port` or `all-ports`, in the same form |
 //! | `HYPERCOLL_SYMMETRIZED` | all dimensions at once or one at a time, `true` or `false`, in the same form |
 //! | `HYPERCOLL_TUNING` | the tuning file, as `hypercoll tune` writes it; empty: none. If it is not set, `hypercoll/<host>-<shared\|network>.toml` in `XDG_CONFIG_HOME` or `~/.config`, if there is one; [`select::tuning`] |
-//! | `HYPERCOLL_TIMEOUT` | whole seconds without progress after which a collective ends the job, naming the ranks that are missing. A message through MPI (each GiB of a longer one), and a long one that its receiver copies out of the sender's memory, counts as progress only when it is complete: the limit must exceed the time of the longest one |
+//! | `HYPERCOLL_TIMEOUT` | whole seconds without progress after which a collective ends the job, naming the ranks that are missing. A message through MPI (each part of one that is split: beyond 1 GiB with Open MPI, 128 MiB with MPICH), and a long one that its receiver copies out of the sender's memory, counts as progress only when it is complete: the limit must exceed the time of the longest one |
 //! | `HYPERCOLL_SHARED_MEMORY` | `single-copy` (the default): messages between ranks of one host go through memory that they share, and long ones are copied out of the sender's; `two-copies`: ranks do not read each other's memory; `off`: messages go through MPI. The least willing rank counts |
 //! | `HYPERCOLL_SYNCHRONOUS_SENDS` | `1`: every send waits for its receive, for tests |
 //!

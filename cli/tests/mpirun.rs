@@ -3,51 +3,22 @@
 //! `HYPERCOLL_MPIRUN` names another launcher than `mpirun`. Every run has a hard time limit and leaves no process behind.
 #![cfg(feature = "mpi")]
 
+#[path = "../../tests/common/mod.rs"]
 mod common;
+#[path = "../../tests/common/mpirun.rs"]
+mod mpirun;
 
 use common::{run, Output};
+use mpirun::{launcher, mpirun_with};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 const RANKS: [usize; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16];
 
-/// The launcher, and whether it is Open MPI's.
-fn launcher() -> &'static (String, bool) {
-    static LAUNCHER: OnceLock<(String, bool)> = OnceLock::new();
-    LAUNCHER.get_or_init(|| {
-        let name = std::env::var("HYPERCOLL_MPIRUN").unwrap_or_else(|_| "mpirun".into());
-        let mut command = Command::new(&name);
-        command.arg("--version");
-        let output = run(command, Duration::from_secs(20));
-        assert_eq!(output.code, Some(0), "{name} --version: {}", output.told());
-        let open_mpi = output.stdout.contains("Open MPI") || output.stdout.contains("OpenRTE");
-        (name, open_mpi)
-    })
-}
-
-/// Runs a program on so many ranks. One run at a time: the ranks of one already share the cores.
+/// Runs a program on so many ranks.
 fn mpirun(ranks: usize, program: &Path, arguments: &[&str], seconds: u64) -> Output {
     mpirun_with(&[], ranks, program, arguments, seconds)
-}
-
-/// The same with variables of the environment.
-fn mpirun_with(variables: &[(&str, &str)], ranks: usize, program: &Path, arguments: &[&str], seconds: u64) -> Output {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let (launcher, open_mpi) = launcher();
-    let mut command = Command::new(launcher);
-    if *open_mpi {
-        // More ranks than cores are welcome, and a rank that waits lets others run.
-        command.args(["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]);
-        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-    }
-    command.args(["-n", &ranks.to_string()]).arg(program).args(arguments).env_remove("RUST_LOG");
-    command.envs(variables.iter().copied());
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let output = run(command, Duration::from_secs(seconds));
-    eprintln!("{ranks:3} ranks {:7.2} s  {} {}", output.seconds, program.display(), arguments.join(" "));
-    output
 }
 
 fn hypercoll() -> PathBuf {

@@ -1,5 +1,6 @@
 //! Tuning files and the environment, through the command line: on threads, and under `mpirun`.
 
+#[path = "../../tests/common/mod.rs"]
 mod common;
 
 use common::{run, Output};

@@ -1,7 +1,7 @@
 //! The command line: what it prints, its JSON, its exit codes.
 
 mod checks;
-#[path = "../common/mod.rs"]
+#[path = "../../../tests/common/mod.rs"]
 mod common;
 mod lists;
 mod times;

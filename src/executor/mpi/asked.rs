@@ -20,7 +20,7 @@ pub(super) enum Use {
 pub(super) struct Asked {
     /// `HYPERCOLL_SHARED_MEMORY`.
     pub shared_memory: Use,
-    /// Limit on a wait without progress: `HYPERCOLL_TIMEOUT`, in seconds. A message through MPI (each part of one beyond 1 GiB), and
+    /// Limit on a wait without progress: `HYPERCOLL_TIMEOUT`, in seconds. A message through MPI (each part of a split one), and
     /// one that its receiver copies itself, counts as progress only when it is complete: the limit must exceed the longest one.
     pub timeout: Option<Duration>,
     /// Every send waits for its receive: `HYPERCOLL_SYNCHRONOUS_SENDS`.

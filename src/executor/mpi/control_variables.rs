@@ -22,6 +22,25 @@ use mpi::ffi;
 use std::ffi::{c_char, c_int, c_void, CStr, CString};
 use std::marker::PhantomData;
 
+/// What MPI says of a variable that belongs to no object.
+///
+/// The bindings call a constant of C as its header does, unless it is one of an enumeration with a name, which then goes before: in
+/// MPICH 4 it is. The name that they have hides the one declared around it here; had they neither, no variable could be used.
+#[allow(non_upper_case_globals, unused_imports, dead_code)] // what is hidden is not used
+const NO_OBJECT: c_int = {
+    const MPI_T_BIND_NO_OBJECT: c_int = {
+        const MPIR_T_bind_t_MPI_T_BIND_NO_OBJECT: c_int = c_int::MIN;
+        {
+            use ffi::*;
+            MPIR_T_bind_t_MPI_T_BIND_NO_OBJECT as c_int
+        }
+    };
+    {
+        use ffi::*;
+        MPI_T_BIND_NO_OBJECT as c_int
+    }
+};
+
 /// Bytes of the longest name; longer ones are cut off.
 const NAME: usize = 256;
 
@@ -203,7 +222,7 @@ fn describe(index: c_int) -> Result<Variable> {
         accept("MPI_Type_get_name", ffi::PMPI_Type_get_name(kind, text, &mut type_len))?;
     }
     // The handle of a variable that belongs to an object would need that object.
-    let alone = bind == ffi::MPI_T_BIND_NO_OBJECT as c_int;
+    let alone = bind == NO_OBJECT;
     Ok(Variable { index, name: until_zero(&name), form: Form::of(&until_zero(&type_name)).filter(|_| alone), values })
 }
 

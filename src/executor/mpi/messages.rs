@@ -1,7 +1,10 @@
 //! Messages through MPI: nonblocking point-to-point calls.
 //!
-//! A message of one range is sent from and received into the user's buffer; one of several ranges is packed. Messages of
-//! more bytes than MPI can count are split.
+//! A long message of one range is sent from and received into the user's buffer; one of several ranges is packed. Messages of
+//! more bytes than a tag can say are split, which is before MPI can no longer count them.
+//!
+//! No message is longer than its receive: what MPI libraries make of one that is differs. MPICH ends the program, and Open MPI 4.1
+//! writes beyond the end of a receive that is too short when it copies from process to process.
 
 use super::{abort, accept, class};
 use crate::error::Result;
@@ -10,25 +13,63 @@ use crate::schedule::BufferRange;
 use mpi::ffi;
 use std::ffi::{c_int, c_void};
 
-/// Bytes of one MPI message at most: MPI counts in `int`.
-const LARGEST_MESSAGE: usize = 1 << 30;
-/// Bytes up to which messages carry the tag 0, and are compared with what was expected when they are there.
+/// Bytes up to which messages carry the tag 0, come into memory that holds any of them, and are compared with what was expected
+/// when they are there. Up to here that copy costs next to nothing.
 const SHORT_MESSAGE: usize = 2048;
+/// The largest tag that every MPI library has.
+pub(super) const LEAST_TAG_BOUND: usize = 32_767;
 
-/// The tag of messages of a length. The communicator is ours, and messages between two ranks match in order, so no tag is
-/// needed to tell them apart; but a long message must not meet a receive of another length: Open MPI 4.1 writes beyond the
-/// end of a receive that is too short when it copies from process to process.
-fn tag(bytes: usize) -> c_int {
-    if bytes <= SHORT_MESSAGE {
-        return 0;
+/// How long messages are split into MPI messages, and which tags those carry.
+///
+/// The communicator is ours, and messages between two ranks match in order, so no tag is needed to tell them apart; but a long
+/// message must not meet a receive of another length. So the tag of a part says its length, and whether more parts follow.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Split {
+    /// Bytes of a part at most.
+    largest: usize,
+}
+
+impl Split {
+    /// For tags up to a bound. It is 2^k - 1 everywhere, so that parts but the last are of odd length: messages that differ in length
+    /// by whole parts would meet part by part, and it takes no round number of elements to differ by that.
+    pub fn within(tag_bound: usize) -> Split {
+        Split { largest: (tag_bound - 1) / 2 }
     }
-    // A multiplicative hash: MPI guarantees tags up to 32,767, so of 32,767 pairs of lengths one has the same tag.
-    1 + (((bytes as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 49) % 32_767) as c_int
+
+    /// For the tags of the MPI library, the same on all ranks.
+    fn of_mpi() -> Split {
+        let (mut bound, mut told): (*const c_int, c_int) = (std::ptr::null(), 0);
+        // SAFETY: a communicator that lives as long as MPI, and valid out parameters; this attribute is the address of an `int`.
+        let bound = unsafe {
+            let into = (&raw mut bound).cast::<c_void>();
+            ffi::PMPI_Comm_get_attr(ffi::RSMPI_COMM_WORLD, ffi::MPI_TAG_UB as c_int, into, &mut told);
+            (told != 0).then(|| *bound as usize)
+        };
+        Split::within(bound.unwrap_or(LEAST_TAG_BOUND))
+    }
+
+    /// The parts of a message of so many bytes: offset, length and tag of each.
+    fn parts(self, bytes: usize) -> impl ExactSizeIterator<Item = (usize, usize, c_int)> {
+        (0..bytes.div_ceil(self.largest).max(1)).map(move |part| {
+            let offset = part * self.largest;
+            let len = (bytes - offset).min(self.largest);
+            (offset, len, if bytes <= SHORT_MESSAGE { 0 } else { tag(len, offset + len < bytes) })
+        })
+    }
+}
+
+fn tag(len: usize, more_follow: bool) -> c_int {
+    (2 * len + usize::from(more_follow)) as c_int
+}
+
+fn more_follow(tag: c_int) -> bool {
+    tag % 2 != 0
 }
 
 /// The messages of a communicator that are under way.
 pub(super) struct Messages {
     comm: ffi::MPI_Comm,
+    pub split: Split,
     requests: Vec<ffi::MPI_Request>,
     /// For each request, in the same order, the index of its message.
     owners: Vec<usize>,
@@ -56,6 +97,8 @@ struct Message {
     received: usize,
     /// Bytes in all.
     bytes: usize,
+    /// Whether another message came in its place.
+    replaced: bool,
 }
 
 impl Messages {
@@ -63,6 +106,7 @@ impl Messages {
     pub fn on(comm: ffi::MPI_Comm) -> Messages {
         Messages {
             comm,
+            split: Split::of_mpi(),
             requests: Vec::new(),
             owners: Vec::new(),
             messages: Vec::new(),
@@ -105,8 +149,8 @@ impl Messages {
         });
         let message = &mut self.messages[at];
         (message.operation, message.peer, message.receives) = (operation, peer, receives);
-        message.left = bytes.div_ceil(LARGEST_MESSAGE).max(1);
-        (message.received, message.bytes) = (0, bytes);
+        message.left = self.split.parts(bytes).len();
+        (message.received, message.bytes, message.replaced) = (0, bytes, false);
         message.ranges.clear();
         at
     }
@@ -114,15 +158,19 @@ impl Messages {
     /// Starts the MPI messages that carry the bytes from or to `start`; with `empty` they carry none of them.
     ///
     /// # Safety
-    /// `start` must be valid for the message's bytes, for writing if it `receives`, until the requests are complete.
+    /// `start` must be valid for the message's bytes, and if it `receives`, for writing and for [`SHORT_MESSAGE`] bytes at least, until
+    /// the requests are complete.
     unsafe fn post(&mut self, owner: usize, start: *mut u8, empty: bool, synchronous: bool) -> Result<()> {
-        let Message { peer, receives, left, bytes, .. } = self.messages[owner];
-        for part in 0..left {
-            let offset = part * LARGEST_MESSAGE;
-            let len = if empty { 0 } else { (bytes - offset).min(LARGEST_MESSAGE) };
+        let Message { peer, receives, bytes, .. } = self.messages[owner];
+        for (part, (offset, len, tag)) in self.split.parts(bytes).enumerate() {
+            let (offset, len) = match tag {
+                _ if empty => (0, 0),
+                0 if receives => (0, SHORT_MESSAGE),
+                _ => (offset, len),
+            };
             let mut request = ffi::RSMPI_REQUEST_NULL;
-            let at = start.add(if empty { 0 } else { offset }).cast::<c_void>();
-            let (count, kind, peer, tag) = (len as c_int, ffi::RSMPI_UINT8_T, peer as c_int, tag(bytes));
+            let at = start.add(offset).cast::<c_void>();
+            let (count, kind, peer) = (len as c_int, ffi::RSMPI_UINT8_T, peer as c_int);
             let (call, code) = if receives {
                 ("MPI_Irecv", ffi::PMPI_Irecv(at, count, kind, peer, tag, self.comm, &mut request))
             } else if synchronous {
@@ -161,7 +209,13 @@ impl Messages {
                 accept("MPI_Iprobe", ffi::PMPI_Iprobe(peer, any, self.comm, &mut there, &mut status))?;
             }
             if there != 0 {
-                self.cancel(index)?;
+                // With all its parts: the message that came has parts of its own.
+                let owner = self.owners[index];
+                for part in index..self.requests.len() {
+                    if self.owners[part] == owner {
+                        self.cancel(part)?;
+                    }
+                }
             }
         }
         Ok(())
@@ -182,27 +236,38 @@ impl Messages {
         }
     }
 
-    /// If a receive was cancelled, takes the message that came in its place out of the way, so that its sender need not wait:
-    /// the number of its bytes.
-    fn stray(&mut self, at: usize, peer: usize) -> Result<Option<usize>> {
+    /// If a receive was cancelled, takes the message that came in its place out of the way, so that its sender need not wait: the
+    /// number of its bytes. That of all parts is taken once.
+    fn stray(&mut self, at: usize, owner: usize) -> Result<Option<usize>> {
         let mut cancelled: c_int = 0;
-        let mut size: c_int = 0;
-        // SAFETY: a status that MPI filled in, a live communicator, valid out parameters; `waste` holds the `size` bytes of
-        // the message that the probe has seen, and nobody else receives on this communicator.
-        unsafe {
-            accept("MPI_Test_cancelled", ffi::PMPI_Test_cancelled(&self.statuses[at], &mut cancelled))?;
-            if cancelled == 0 {
-                return Ok(None);
-            }
-            let mut status: ffi::MPI_Status = std::mem::zeroed();
-            let (peer, any) = (peer as c_int, ffi::RSMPI_ANY_TAG);
-            accept("MPI_Probe", ffi::PMPI_Probe(peer, any, self.comm, &mut status))?;
-            accept("MPI_Get_count", ffi::PMPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut size))?;
-            let mut waste = vec![0u8; size.max(0) as usize];
-            let (to, tag, kind) = (waste.as_mut_ptr().cast::<c_void>(), status.MPI_TAG, ffi::RSMPI_UINT8_T);
-            accept("MPI_Recv", ffi::PMPI_Recv(to, size, kind, peer, tag, self.comm, &mut status))?;
+        // SAFETY: a status that MPI filled in, and a valid out parameter.
+        let code = unsafe { ffi::PMPI_Test_cancelled(&self.statuses[at], &mut cancelled) };
+        accept("MPI_Test_cancelled", code)?;
+        let message = &mut self.messages[owner];
+        if cancelled == 0 || std::mem::replace(&mut message.replaced, true) {
+            return Ok((cancelled != 0).then_some(0));
         }
-        Ok(Some(size.max(0) as usize))
+        let peer = message.peer as c_int;
+        let mut bytes = 0;
+        loop {
+            let mut size: c_int = 0;
+            // SAFETY: MPI_Status is plain data that MPI fills in; a live communicator, valid out parameters; `waste` holds the `size`
+            // bytes of the message that the probe has seen, and nobody else receives on this communicator.
+            let tag = unsafe {
+                let mut status: ffi::MPI_Status = std::mem::zeroed();
+                accept("MPI_Probe", ffi::PMPI_Probe(peer, ffi::RSMPI_ANY_TAG, self.comm, &mut status))?;
+                accept("MPI_Get_count", ffi::PMPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut size))?;
+                let mut waste = vec![0u8; size.max(0) as usize];
+                let (to, tag, kind) = (waste.as_mut_ptr().cast::<c_void>(), status.MPI_TAG, ffi::RSMPI_UINT8_T);
+                accept("MPI_Recv", ffi::PMPI_Recv(to, size, kind, peer, tag, self.comm, &mut status))?;
+                tag
+            };
+            bytes += size.max(0) as usize;
+            // The sender has started all parts together.
+            if !more_follow(tag) {
+                return Ok(Some(bytes));
+            }
+        }
     }
 
     /// Tests the requests once; the number that have completed. With `all` it is either all of them or none, which is cheaper
@@ -229,7 +294,7 @@ impl Messages {
             completed = count as c_int;
             (0..).zip(&mut self.indices[..count]).for_each(|(index, place)| *place = index);
         }
-        // Errors of single requests (a message too long for its receive) are in the statuses.
+        // Errors of single requests are in the statuses.
         self.failed = class(code) == ffi::MPI_ERR_IN_STATUS;
         if !self.failed {
             accept("MPI_Testsome", code)?;
@@ -237,7 +302,7 @@ impl Messages {
         Ok(completed.max(0) as usize)
     }
 
-    /// Bytes that a status reports: those that came, or, if they were too many, those that were sent.
+    /// Bytes that came, as a status reports.
     fn received(&self, status: &ffi::MPI_Status) -> usize {
         let mut count: c_int = 0;
         // SAFETY: `status` was filled in by MPI, `count` is a valid out parameter.
@@ -284,12 +349,12 @@ impl Messages {
         let bytes = buffers.bytes(ranges);
         let owner = self.open(operation, peer, true, bytes);
         let start = match ranges {
-            [] => std::ptr::NonNull::<u8>::dangling().as_ptr(),
-            [range] => buffers.part_mut(range).as_mut_ptr(),
+            [range] if bytes > SHORT_MESSAGE => buffers.part_mut(range).as_mut_ptr(),
             _ => {
                 let message = &mut self.messages[owner];
                 message.ranges.extend_from_slice(ranges);
-                message.packed.resize(bytes, 0);
+                let room = bytes.max(SHORT_MESSAGE).max(message.packed.len());
+                message.packed.resize(room, 0);
                 message.packed.as_mut_ptr()
             }
         };
@@ -312,29 +377,21 @@ impl Messages {
             let index = self.indices[at] as usize;
             let owner = self.owners[index];
             let error = if self.failed { self.statuses[at].MPI_ERROR } else { ffi::MPI_SUCCESS as c_int };
-            let truncated = class(error) == ffi::MPI_ERR_TRUNCATE;
-            if !truncated {
-                outcome = outcome.and(accept("MPI_Testsome", error));
-            }
+            outcome = outcome.and(accept("MPI_Testsome", error));
             if self.messages[owner].receives {
-                let stray = if self.cancelled { self.stray(at, self.messages[owner].peer) } else { Ok(None) };
+                let stray = if self.cancelled { self.stray(at, owner) } else { Ok(None) };
                 let received = stray.map(|stray| stray.unwrap_or_else(|| self.received(&self.statuses[at])));
                 let message = &mut self.messages[owner];
                 match received {
                     Ok(received) => message.received += received,
                     Err(error) => outcome = outcome.and(Err(error)),
                 }
-                if truncated {
-                    // Some MPI libraries report only what fitted.
-                    message.received = message.received.max(message.bytes + 1);
-                }
             }
             let message = &mut self.messages[owner];
             message.left -= 1;
             if message.left == 0 {
-                if message.receives && !message.ranges.is_empty() {
-                    let arrived = message.received.min(message.packed.len());
-                    buffers.scatter(&message.packed[..arrived], &message.ranges);
+                if message.receives && !message.ranges.is_empty() && message.received == message.bytes {
+                    buffers.scatter(&message.packed[..message.bytes], &message.ranges);
                 }
                 let received = message.receives.then_some(message.received);
                 done.push(Completion { operation: message.operation, received });
@@ -363,13 +420,47 @@ impl Messages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use std::collections::HashMap;
+
+    /// The least bound of MPI, those of MPICH over some networks, and that of Open MPI.
+    const BOUNDS: [usize; 5] = [LEAST_TAG_BOUND, (1 << 19) - 1, (1 << 20) - 1, (1 << 28) - 1, c_int::MAX as usize];
 
     #[test]
-    fn long_messages_of_different_lengths_rarely_have_the_same_tag() {
-        assert!((0..=SHORT_MESSAGE).all(|bytes| tag(bytes) == 0));
-        let long: BTreeSet<c_int> = (SHORT_MESSAGE + 1..400_000).map(tag).collect();
-        assert!(long.iter().all(|tag| (1..=32_767).contains(tag)));
-        assert!(long.len() > 32_000, "{} tags", long.len());
+    fn a_message_is_all_its_parts() {
+        for split in BOUNDS.map(Split::within) {
+            let largest = split.largest;
+            assert!(largest > SHORT_MESSAGE && largest <= c_int::MAX as usize);
+            let ends = [0, 1, SHORT_MESSAGE, SHORT_MESSAGE + 1, largest - 1, largest, largest + 1];
+            for bytes in ends.into_iter().chain([2 * largest - 1, 2 * largest, 7 * largest + 5]) {
+                let mut end = 0;
+                for (offset, len, _) in split.parts(bytes) {
+                    assert_eq!(offset, end, "{split:?}: {bytes}");
+                    assert!(len <= largest && (len > 0 || bytes == 0), "{split:?}: {bytes}");
+                    end += len;
+                }
+                assert_eq!(end, bytes, "{split:?}");
+                assert_eq!(split.parts(bytes).len(), bytes.div_ceil(largest).max(1));
+            }
+        }
+    }
+
+    /// So no message is written into a receive of another length.
+    #[test]
+    fn parts_of_different_lengths_have_different_tags() {
+        for bound in BOUNDS {
+            let split = Split::within(bound);
+            let mut lengths: HashMap<c_int, usize> = HashMap::new();
+            let near = [1, 2, 3, 10].map(|parts| parts * split.largest);
+            let lists = near.map(|middle| middle - 3000..middle + 3000);
+            for bytes in (SHORT_MESSAGE + 1..70_000).chain(lists.into_iter().flatten()).filter(|b| *b > SHORT_MESSAGE) {
+                let last = split.parts(bytes).len() - 1;
+                for (part, (_, len, tag)) in split.parts(bytes).enumerate() {
+                    assert!((1..=bound).contains(&(tag as usize)), "{split:?}: {bytes}: {tag}");
+                    assert_eq!(*lengths.entry(tag).or_insert(len), len, "{split:?}: {bytes}: {tag}");
+                    assert_eq!(more_follow(tag), part < last, "{split:?}: {bytes}: {tag}");
+                }
+            }
+            assert!((0..=SHORT_MESSAGE).all(|bytes| split.parts(bytes).all(|(_, _, tag)| tag == 0)));
+        }
     }
 }

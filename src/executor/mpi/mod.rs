@@ -13,6 +13,8 @@ mod pipe;
 mod segment;
 mod shared_memory;
 mod single_copy;
+#[cfg(test)]
+mod tests;
 mod transfers;
 mod transport;
 

@@ -30,7 +30,7 @@ pub(crate) struct MpiTransport {
     synchronous: bool,
     /// Limit on a wait without progress.
     timeout: Option<Duration>,
-    messages: Messages,
+    pub(super) messages: Messages,
     shared_memory: Option<SharedMemory>,
     /// Whether the ranks of this host are more than its cores, so that one that waits keeps another from running.
     crowded: bool,
@@ -151,12 +151,11 @@ impl MpiTransport {
 
     /// Between two looks at what is under way: lets others run, and acts if the wait becomes long.
     fn wait(&mut self, waiting: &mut Waiting) -> Result<()> {
-        if !self.messages.any() {
-            if self.crowded || self.looks.is_multiple_of(LOOKS) {
-                std::thread::yield_now();
-            } else {
-                std::hint::spin_loop();
-            }
+        // Not every MPI library lets others run when it is asked for progress.
+        if self.crowded || !self.messages.any() && self.looks.is_multiple_of(LOOKS) {
+            std::thread::yield_now();
+        } else if !self.messages.any() {
+            std::hint::spin_loop();
         }
         if self.looks.is_multiple_of(1024) {
             let waited = waiting.since.get_or_insert_with(Instant::now).elapsed();
