@@ -1,8 +1,8 @@
 //! Ranks that pass different counts, whose messages go through MPI: they get errors, and nothing is written beyond a receive.
 #![cfg(feature = "mpi")]
 
-#[path = "common/mod.rs"]
-mod common;
+#[path = "common/process.rs"]
+mod process;
 #[path = "common/mpirun.rs"]
 mod mpirun;
 #[path = "common/ranks.rs"]

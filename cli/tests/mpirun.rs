@@ -3,12 +3,12 @@
 //! `HYPERCOLL_MPIRUN` names another launcher than `mpirun`. Every run has a hard time limit and leaves no process behind.
 #![cfg(feature = "mpi")]
 
-#[path = "../../tests/common/mod.rs"]
-mod common;
+#[path = "../../tests/common/process.rs"]
+mod process;
 #[path = "../../tests/common/mpirun.rs"]
 mod mpirun;
 
-use common::{run, Output};
+use process::{run, Output};
 use mpirun::{launcher, mpirun_with};
 use std::path::{Path, PathBuf};
 use std::process::Command;

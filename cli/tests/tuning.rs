@@ -1,9 +1,9 @@
 //! Tuning files and the environment, through the command line: on threads, and under `mpirun`.
 
-#[path = "../../tests/common/mod.rs"]
-mod common;
+#[path = "../../tests/common/process.rs"]
+mod process;
 
-use common::{run, Output};
+use process::{run, Output};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;

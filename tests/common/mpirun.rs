@@ -1,6 +1,6 @@
 //! Runs programs under `mpirun`; `HYPERCOLL_MPIRUN` names another launcher.
 
-use super::common::{run, Output};
+use super::process::{run, Output};
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -1,6 +1,6 @@
 //! A test that is a program for `mpirun`: it starts itself again on ranks.
 
-use super::common::Output;
+use super::process::Output;
 use super::mpirun::mpirun_with;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;

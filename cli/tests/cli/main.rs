@@ -1,13 +1,13 @@
 //! The command line: what it prints, its JSON, its exit codes.
 
 mod checks;
-#[path = "../../../tests/common/mod.rs"]
-mod common;
+#[path = "../../../tests/common/process.rs"]
+mod process;
 mod lists;
 mod times;
 mod trees;
 
-use common::{run, Output};
+use process::{run, Output};
 use hypercoll::algorithm::registry::ALGORITHMS;
 use hypercoll::collective::Collective;
 use serde_json::{json, Value};

@@ -1,7 +1,7 @@
 //! Under `mpirun`, on the MPI library that there is, or as on one that has the fewest tags: messages of few kilobytes are split.
 
-#[path = "../../../tests/common/mod.rs"]
-mod common;
+#[path = "../../../tests/common/process.rs"]
+mod process;
 #[path = "../../../tests/common/mpirun.rs"]
 mod mpirun;
 #[path = "../../../tests/common/ranks.rs"]
