@@ -1,8 +1,9 @@
 //! Links to be avoided, as a user meets them: results stay right, errors name the link, and what ran says so.
 
-mod common;
+#[path = "common/watch.rs"]
+mod watch;
 
-use common::on;
+use watch::on;
 use hypercoll::{Error, SystemOperation};
 
 /// All collectives once, compared.

@@ -1,8 +1,9 @@
 //! Histograms of distributed values, on threads, against a serial one that compares every value with every edge.
 
-mod common;
+#[path = "common/watch.rs"]
+mod watch;
 
-use common::on;
+use watch::on;
 use hypercoll::histogram::{Bins, Histogram};
 use hypercoll::select::Options;
 use hypercoll::{Error, Hypercube, Result};

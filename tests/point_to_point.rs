@@ -1,9 +1,10 @@
 //! Sends, exchanges, transpositions and blocks of unequal lengths: the machinery under routes that no algorithm would take, and
 //! the public API under every algorithm that there is.
 
-mod common;
+#[path = "common/watch.rs"]
+mod watch;
 
-use common::on;
+use watch::on;
 use hypercoll::algorithm::{registry, Algorithm, PortModel};
 use hypercoll::collective::{Call, Collective, Layout};
 use hypercoll::schedule::{check, fold, place, Avoided, Problem, Route};

@@ -1,7 +1,7 @@
 //! How these tests are watched: what hangs is found out, and what is slow is not taken for it.
 
 use super::*;
-use common::{watched, Outcome, Watch};
+use watch::{watched, Outcome, Watch};
 use std::sync::{mpsc, Mutex};
 
 #[test]

@@ -1,7 +1,7 @@
 //! The public API, on threads, against results worked out one element at a time.
 
-#[path = "../common/mod.rs"]
-mod common;
+#[path = "../common/watch.rs"]
+mod watch;
 mod data;
 mod hangs;
 mod options;
@@ -9,7 +9,7 @@ mod ranks;
 mod reductions;
 mod refusals;
 
-use common::on;
+use watch::on;
 use hypercoll::algorithm::{registry, Algorithm, Order, Parameters, PortModel};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::operation::{Commutative, Number, Reduction};
