@@ -1,6 +1,10 @@
 //! Links to be avoided, as a user meets them: results stay right, errors name the link, and what ran says so.
 
-use hypercoll::{threads, Error, SystemOperation};
+#[path = "common/watch.rs"]
+mod watch;
+
+use hypercoll::{Error, SystemOperation};
+use watch::on;
 
 /// All collectives once, compared.
 fn everything(cube: &hypercoll::Hypercube) {
@@ -43,7 +47,7 @@ fn everything(cube: &hypercoll::Hypercube) {
 #[test]
 fn results_are_right_whatever_link_is_avoided() {
     for size in [3, 4, 6, 8] {
-        let tried = threads::run(size, move |cube| {
+        let tried = on(size, move |cube| {
             let mut tried = 0;
             for (a, b) in (0..size).flat_map(|a| (0..a).map(move |b| (a, b))) {
                 match cube.avoid_links(&[(a, b)]) {
@@ -63,7 +67,7 @@ fn results_are_right_whatever_link_is_avoided() {
 
 #[test]
 fn several_links_and_none_again() {
-    threads::run(8, |cube| {
+    on(8, |cube| {
         cube.avoid_links(&[(0, 1), (6, 7), (0, 4)]).unwrap();
         everything(cube);
         cube.broadcast(0).algorithm("msbt").run(&mut [0u8; 64]).unwrap();

@@ -1,9 +1,13 @@
 //! Histograms of distributed values, on threads, against a serial one that compares every value with every edge.
 
+#[path = "common/watch.rs"]
+mod watch;
+
 use hypercoll::histogram::{Bins, Histogram};
 use hypercoll::select::Options;
-use hypercoll::{threads, Error, Hypercube, Result};
+use hypercoll::{Error, Hypercube, Result};
 use proptest::prelude::*;
+use watch::on;
 
 /// The bin of a value, by comparison with all edges, from the definition.
 fn serial_bin(edges: &[f64], value: f64) -> Option<usize> {
@@ -69,7 +73,7 @@ fn compare(cube: &Hypercube, bins: &Bins) {
 #[test]
 fn any_number_of_ranks_and_bins_gives_the_serial_histogram() {
     for size in 1..=9 {
-        threads::run(size, |cube| {
+        on(size, |cube| {
             for number in [1, 2, 3, 7, 8, 9, 16, 61] {
                 compare(cube, &Bins::uniform(-2.0, 5.0, number).unwrap());
             }
@@ -82,7 +86,7 @@ fn any_number_of_ranks_and_bins_gives_the_serial_histogram() {
 
 #[test]
 fn every_type_of_number_is_counted() {
-    threads::run(3, |cube| {
+    on(3, |cube| {
         let bins = Bins::from_edges([0.0, 2.0, 4.0]).unwrap();
         let rank = cube.rank();
         let check = |histogram: Result<Histogram>| {
@@ -104,7 +108,7 @@ fn every_type_of_number_is_counted() {
 #[test]
 fn weights_are_added_instead_of_ones() {
     for size in 1..=9 {
-        threads::run(size, |cube| {
+        on(size, move |cube| {
             let bins = Bins::uniform(-2.0, 5.0, 7).unwrap();
             // Quarters: exact in any order.
             let weights =
@@ -129,7 +133,7 @@ fn weights_are_added_instead_of_ones() {
 
 #[test]
 fn the_range_is_that_of_all_ranks() {
-    threads::run(5, |cube| {
+    on(5, |cube| {
         let spanning = |values: &[f64], number| Bins::spanning(cube, values, number).map(|b| b.edges().to_vec());
         // The least value is on rank 1, the greatest on rank 3; rank 2 has none, rank 4 what has no place in a range.
         let own: &[f64] = [&[1.0, 2.0][..], &[-3.5], &[], &[4.5, 0.0], &[f64::NAN, f64::INFINITY]][cube.rank()];
@@ -148,7 +152,7 @@ fn the_range_is_that_of_all_ranks() {
 
 #[test]
 fn collectives_are_the_papers() {
-    threads::run(8, |cube| {
+    on(8, |cube| {
         let bins = Bins::uniform(0.0, 1.0, 100).unwrap();
         let options = Options { algorithm: Some("histogram".into()), ..Options::default() };
         cube.histogram(&[0.5], &bins).options(&options).scattered().unwrap();
@@ -182,7 +186,7 @@ fn errors_name_the_argument() {
     assert_eq!(message(Bins::from_edges([0.0, 2.0, 2.0])), "edges: edge 2 is 2, not greater than edge 1, 2");
     assert_eq!(message(Bins::from_edges([0.0, f64::NAN])), "edges: edge 1 is NaN, which is not finite");
 
-    threads::run(2, |cube| {
+    on(2, |cube| {
         let bins = Bins::uniform(0.0, 1.0, 2).unwrap();
         let outcome = cube.histogram(&[0.5; 3], &bins).weighted(&[1.0; 2]).everywhere();
         assert_eq!(outcome.unwrap_err().to_string(), "weights: 2 elements, but 3 are needed (one weight a value)");
@@ -237,7 +241,7 @@ proptest! {
 /// 5 lies in the last bin.
 #[test]
 fn bins_are_numpy_s() {
-    threads::run(2, |cube| {
+    on(2, |cube| {
         let own: &[f64] = [&[1.0, 2.0, 1.0][..], &[4.0, 4.5, 5.0]][cube.rank()];
         let expected = [0, 2, 1, 0, 3];
         let given = Bins::from_edges([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();

@@ -1,11 +1,15 @@
 //! Sends, exchanges, transpositions and blocks of unequal lengths: the machinery under routes that no algorithm would take, and
 //! the public API under every algorithm that there is.
 
+#[path = "common/watch.rs"]
+mod watch;
+
 use hypercoll::algorithm::{registry, Algorithm, PortModel};
 use hypercoll::collective::{Call, Collective, Layout};
 use hypercoll::schedule::{check, fold, place, Avoided, Problem, Route};
-use hypercoll::{threads, Error, Hypercube};
+use hypercoll::{Error, Hypercube};
 use std::ops::Range;
+use watch::on;
 
 /// Random numbers, the same on every rank.
 struct Random(u64);
@@ -213,7 +217,7 @@ fn with_ports(collective: Collective) -> impl Iterator<Item = (&'static Algorith
 #[test]
 fn every_send_and_exchange_between_every_two_ranks() {
     for size in 1..=9 {
-        threads::run(size, |cube| {
+        on(size, move |cube| {
             let rank = cube.rank();
             for (from, to) in (0..size).flat_map(|from| (0..size).map(move |to| (from, to))) {
                 for count in [0, 1, 7, 24] {
@@ -287,7 +291,7 @@ fn unequal(cube: &Hypercube, length: &dyn Fn(usize, usize) -> usize) {
 #[test]
 fn blocks_of_unequal_lengths_arrive() {
     for size in 1..=9 {
-        threads::run(size, |cube| {
+        on(size, |cube| {
             unequal(cube, &|from, to| (5 * from + 3 * to) % 7);
             unequal(cube, &|from, _| if from == 1 { 40 } else { 0 });
             unequal(cube, &|_, to| if to == 0 { 3 } else { 0 });
@@ -298,7 +302,7 @@ fn blocks_of_unequal_lengths_arrive() {
 
 #[test]
 fn calls_that_cannot_be_are_refused() {
-    threads::run(4, |cube| {
+    on(4, |cube| {
         let size = cube.size();
         assert_eq!(cube.send(0, 4).run(3, Some(&[0u8; 3]), None), Err(Error::Root { root: 4, size }));
         assert_eq!(cube.exchange(5, 0).run::<u8>(0, None, None), Err(Error::Root { root: 5, size }));

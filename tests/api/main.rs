@@ -1,10 +1,13 @@
 //! The public API, on threads, against results worked out one element at a time.
 
 mod data;
+mod hangs;
 mod options;
 mod ranks;
 mod reductions;
 mod refusals;
+#[path = "../common/watch.rs"]
+mod watch;
 
 use hypercoll::algorithm::{registry, Algorithm, Order, Parameters, PortModel};
 use hypercoll::collective::{Call, Collective};
@@ -14,26 +17,12 @@ use hypercoll::{threads, Error, Hypercube, SystemOperation};
 use proptest::prelude::*;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use watch::on;
 
 const SIZES: [usize; 11] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16];
 const COUNTS: [usize; 5] = [0, 1, 3, 17, 1000];
-
-/// Runs on threads, and fails instead of waiting for ever.
-fn on<R: Send + 'static>(ranks: usize, code: impl Fn(&Hypercube) -> R + Sync + Send + 'static) -> Vec<R> {
-    within(20, move || threads::run(ranks, code))
-}
-
-fn within<R: Send + 'static>(seconds: u64, code: impl FnOnce() -> R + Send + 'static) -> R {
-    let (report, outcome) = mpsc::channel();
-    std::thread::spawn(move || report.send(catch_unwind(AssertUnwindSafe(code))));
-    match outcome.recv_timeout(Duration::from_secs(seconds)) {
-        Ok(Ok(results)) => results,
-        Ok(Err(panic)) => std::panic::resume_unwind(panic),
-        Err(_) => panic!("no end after {seconds} s: some rank hangs"),
-    }
-}
 
 /// An element that is no number: three floats.
 type Point = [f32; 3];

@@ -206,6 +206,7 @@ fn explain_last_says_what_ran() {
         assert_eq!(cube.last(), None);
         assert!(cube.explain_last().contains("no collective"));
         let mut data = vec![0u64; 96];
+        let begin = Instant::now();
         cube.broadcast(2).algorithm("sbt").packet(24).ports(PortModel::OnePort).run(&mut data).unwrap();
         let last = cube.last().unwrap();
         assert_eq!((last.collective, last.size, last.root), (Collective::Broadcast, 8, Some(2)));
@@ -219,7 +220,8 @@ fn explain_last_says_what_ran() {
         assert!(last.predicted > 0.0 && last.predicted < 1.0, "{} s", last.predicted);
         // How long it is predicted to take depends on the cores of this machine, and with it whether it is timed.
         assert_eq!(last.measured.is_some(), last.predicted >= 10e-6);
-        assert!(last.measured.is_none_or(|seconds| seconds > 0.0 && seconds < 20.0));
+        let within = |seconds: f64, begin: Instant| seconds > 0.0 && seconds <= begin.elapsed().as_secs_f64();
+        assert!(last.measured.is_none_or(|seconds| within(seconds, begin)), "{:?}", last.measured);
         let text = cube.explain_last();
         for word in ["broadcast", "96", "8 B", "8 ranks", "root 2", "sbt", "HJ86 SBT", "one-port", "24", "asked for"] {
             assert!(text.contains(word), "no '{word}' in: {text}");
@@ -234,8 +236,9 @@ fn explain_last_says_what_ran() {
         assert_eq!(last.measured.is_some(), last.predicted >= 10e-6);
         assert!(last.why.contains("predicted") && !cube.explain_last().contains("root"), "{}", cube.explain_last());
         // Long on any number of cores.
+        let begin = Instant::now();
         cube.broadcast(0).run(&mut vec![0u64; 1 << 19]).unwrap();
-        assert!(cube.last().unwrap().measured.is_some_and(|seconds| seconds > 0.0 && seconds < 20.0));
+        assert!(cube.last().unwrap().measured.is_some_and(|seconds| within(seconds, begin)));
         assert!(cube.explain_last().contains("measured"), "{}", cube.explain_last());
         cube.all_gather_into(&[1u8, 2], &mut all).unwrap();
         // Errors of the arguments are no runs.

@@ -85,81 +85,74 @@ fn a_rank_that_leaves_does_not_hang_the_others() {
 #[test]
 fn a_panic_ends_the_others_waiting() {
     for unwraps in [false, true] {
-        let message = within(20, move || {
-            let outcome = catch_unwind(|| {
-                threads::run(5, |cube| {
-                    let mut all = [0usize; 5];
-                    cube.all_gather_into(&cube.rank(), &mut all).unwrap();
-                    assert!(cube.rank() != 3, "rank 3 has had enough");
-                    let outcome = cube.all_gather_into(&cube.rank(), &mut all);
-                    if unwraps {
-                        outcome.unwrap();
-                    } else {
-                        assert!(matches!(outcome, Err(Error::PeerFailed { .. })), "{outcome:?}");
-                    }
-                })
-            });
-            let panic = outcome.map(|results| results.len()).expect_err("the panic is passed on");
-            panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()))
+        let message = panic_of(5, move |cube| {
+            let mut all = [0usize; 5];
+            cube.all_gather_into(&cube.rank(), &mut all).unwrap();
+            assert!(cube.rank() != 3, "rank 3 has had enough");
+            let outcome = cube.all_gather_into(&cube.rank(), &mut all);
+            if unwraps {
+                outcome.unwrap();
+            } else {
+                assert!(matches!(outcome, Err(Error::PeerFailed { .. })), "{outcome:?}");
+            }
         });
-        assert_eq!(message.as_deref(), Some("rank 3 has had enough"), "unwraps: {unwraps}");
+        assert_eq!(message, "rank 3 has had enough", "unwraps: {unwraps}");
     }
     assert!(catch_unwind(|| threads::run(0, |_| ())).is_err());
+}
+
+/// The message of the panic that code on threads is to end with.
+fn panic_of<R: Send + 'static>(ranks: usize, code: impl Fn(&Hypercube) -> R + Sync + Send + 'static) -> String {
+    let outcome = catch_unwind(AssertUnwindSafe(|| on(ranks, code)));
+    let panic = outcome.map(|results| results.len()).expect_err("the panic is passed on");
+    panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string())).unwrap()
 }
 
 /// Receives are under way then that only messages of other ranks end, which panic as well.
 #[test]
 fn a_combining_function_that_panics_on_all_ranks_does_not_hang_them() {
     for size in [2, 4, 5] {
-        let message = within(20, move || {
-            let outcome = catch_unwind(|| {
-                threads::run(size, |cube| {
-                    let panics = |_: &u64, _: &u64| -> u64 { panic!("one and one is too much") };
-                    let send = vec![1u64; 4 * size];
-                    if size == 4 {
-                        let mut block = [0; 4];
-                        cube.reduce_scatter().algorithm("histogram").run(&send, &mut block, panics)
-                    } else {
-                        let mut sum = vec![0; 4 * size];
-                        cube.all_reduce().algorithm("histogram").run(&send, &mut sum, panics)
-                    }
-                })
-            });
-            let panic = outcome.map(|results| results.len()).expect_err("the panic is passed on");
-            panic.downcast_ref::<&str>().map(|s| s.to_string())
+        let message = panic_of(size, move |cube| {
+            let panics = |_: &u64, _: &u64| -> u64 { panic!("one and one is too much") };
+            let send = vec![1u64; 4 * size];
+            if size == 4 {
+                let mut block = [0; 4];
+                cube.reduce_scatter().algorithm("histogram").run(&send, &mut block, panics)
+            } else {
+                let mut sum = vec![0; 4 * size];
+                cube.all_reduce().algorithm("histogram").run(&send, &mut sum, panics)
+            }
         });
-        assert_eq!(message.as_deref(), Some("one and one is too much"), "{size} ranks");
+        assert_eq!(message, "one and one is too much", "{size} ranks");
     }
 }
 
 /// The others learn that something is wrong, and a function that panics is not called again.
 #[test]
 fn after_a_panic_nothing_is_combined() {
-    let calls = AtomicUsize::new(0);
-    let message = catch_unwind(std::panic::AssertUnwindSafe(|| {
-        threads::run(4, |cube| {
-            let add = |a: &u64, b: &u64| {
-                if cube.rank() == 0 {
-                    calls.fetch_add(1, Ordering::Relaxed);
-                    panic!("rank 0 cannot add");
-                }
-                a + b
-            };
-            let mut sum = [0; 4];
-            let outcome = cube.all_reduce().algorithm("histogram").run(&[1u64; 4], &mut sum, add);
-            assert!(matches!(outcome, Err(Error::PeerFailed { .. })), "{outcome:?}");
-        })
-    }));
-    let message = message.expect_err("the panic is passed on").downcast_ref::<&str>().map(|s| s.to_string());
-    assert_eq!(message.as_deref(), Some("rank 0 cannot add"));
-    assert_eq!(calls.into_inner(), 1);
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let message = panic_of(4, move |cube| {
+        let add = |a: &u64, b: &u64| {
+            if cube.rank() == 0 {
+                counted.fetch_add(1, Ordering::Relaxed);
+                panic!("rank 0 cannot add");
+            }
+            a + b
+        };
+        let mut sum = [0; 4];
+        let outcome = cube.all_reduce().algorithm("histogram").run(&[1u64; 4], &mut sum, add);
+        assert!(matches!(outcome, Err(Error::PeerFailed { .. })), "{outcome:?}");
+    });
+    assert_eq!(message, "rank 0 cannot add");
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
 }
 
 /// Also where the call then fails in another way: a rank that is still waited for leaves.
 #[test]
 fn a_panic_is_passed_on_whatever_comes_of_it() {
     let panicked = AtomicUsize::new(0);
-    let outcomes = threads::run(3, |cube| {
+    let outcomes = on(3, move |cube| {
         if cube.rank() == 1 {
             while panicked.load(Ordering::Relaxed) == 0 {
                 std::thread::yield_now();
@@ -172,7 +165,7 @@ fn a_panic_is_passed_on_whatever_comes_of_it() {
         };
         let mut sum = 0u64;
         let call = || cube.all_reduce().algorithm("recursive_doubling").run(&1u64, &mut sum, Commutative(add));
-        Some(catch_unwind(std::panic::AssertUnwindSafe(call)))
+        Some(catch_unwind(AssertUnwindSafe(call)))
     });
     assert!(matches!(outcomes[0], Some(Err(_))), "rank 0 combines what comes from rank 2, and panics: {outcomes:?}");
     assert!(matches!(outcomes[2], Some(Ok(Err(Error::PeerFailed { .. })))), "{outcomes:?}");
@@ -183,19 +176,17 @@ fn a_panic_is_passed_on_whatever_comes_of_it() {
 fn nobody_leaves_a_barrier_before_all_have_entered() {
     for size in SIZES {
         let entered = AtomicUsize::new(0);
-        within(20, move || {
-            threads::run(size, |cube| {
-                for late in 0..size {
-                    if cube.rank() == late {
-                        std::thread::sleep(Duration::from_millis(10));
-                    }
-                    entered.fetch_add(1, Ordering::SeqCst);
-                    cube.barrier().unwrap();
-                    let seen = entered.load(Ordering::SeqCst);
-                    let rank = cube.rank();
-                    assert!(seen >= (late + 1) * size, "rank {rank} of {size} did not wait for rank {late}");
+        on(size, move |cube| {
+            for late in 0..size {
+                if cube.rank() == late {
+                    std::thread::sleep(Duration::from_millis(10));
                 }
-            })
+                entered.fetch_add(1, Ordering::SeqCst);
+                cube.barrier().unwrap();
+                let seen = entered.load(Ordering::SeqCst);
+                let rank = cube.rank();
+                assert!(seen >= (late + 1) * size, "rank {rank} of {size} did not wait for rank {late}");
+            }
         });
     }
 }

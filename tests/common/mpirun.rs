@@ -3,8 +3,7 @@
 use super::process::{run, Output};
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The launcher, and whether it is Open MPI's.
 pub fn launcher() -> &'static (String, bool) {
@@ -13,22 +12,15 @@ pub fn launcher() -> &'static (String, bool) {
         let name = std::env::var("HYPERCOLL_MPIRUN").unwrap_or_else(|_| "mpirun".into());
         let mut command = Command::new(&name);
         command.arg("--version");
-        let output = run(command, Duration::from_secs(20));
+        let output = run(command);
         assert_eq!(output.code, Some(0), "{name} --version: {}", output.told());
         let open_mpi = output.stdout.contains("Open MPI") || output.stdout.contains("OpenRTE");
         (name, open_mpi)
     })
 }
 
-/// Runs a program on so many ranks, with variables of the environment. One run at a time: the ranks of one already share the cores.
-pub fn mpirun_with(
-    variables: &[(&str, &str)],
-    ranks: usize,
-    program: &Path,
-    arguments: &[&str],
-    seconds: u64,
-) -> Output {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+/// The command that runs a program on so many ranks.
+pub fn launch(ranks: usize, program: &Path, arguments: &[&str]) -> Command {
     let (launcher, open_mpi) = launcher();
     let mut command = Command::new(launcher);
     if *open_mpi {
@@ -37,9 +29,21 @@ pub fn mpirun_with(
         command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     }
     command.args(["-n", &ranks.to_string()]).arg(program).args(arguments).env_remove("RUST_LOG");
+    command
+}
+
+/// One run at a time: the ranks of one already share the cores.
+pub fn turn() -> MutexGuard<'static, ()> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a program on so many ranks, with variables of the environment.
+pub fn mpirun_with(variables: &[(&str, &str)], ranks: usize, program: &Path, arguments: &[&str]) -> Output {
+    let mut command = launch(ranks, program, arguments);
     command.envs(variables.iter().copied());
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let output = run(command, Duration::from_secs(seconds));
+    let _turn = turn();
+    let output = run(command);
     eprintln!("{ranks:3} ranks {:7.2} s  {} {}", output.seconds, program.display(), arguments.join(" "));
     output
 }

@@ -5,6 +5,14 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+/// The hard limit of a run. The longest, `verify --all` on 16 ranks, takes four minutes in a debug build on two cores that ten others
+/// want.
+const LIMIT: Duration = Duration::from_secs(1800);
+
+/// A rank that makes no progress in a collective for so many seconds ends its job and says for whom it waits (the library's own
+/// limit, over MPI).
+const PATIENCE: &str = "60";
+
 /// What a program did.
 #[derive(Debug)]
 pub struct Output {
@@ -27,11 +35,16 @@ impl Output {
     }
 }
 
+/// Runs a program to its end, or until it makes no progress, or to the hard limit.
+pub fn run(command: Command) -> Output {
+    run_for(LIMIT, command)
+}
+
 /// Runs a program in a process group of its own, without standard input, for `limit` at most.
 ///
 /// All processes that come of it carry a mark in their environment, as launchers move ranks to groups of their own. At
 /// the limit all are killed. However it ends, no process with the mark may be left.
-pub fn run(mut command: Command, limit: Duration) -> Output {
+pub fn run_for(limit: Duration, mut command: Command) -> Output {
     static RUNS: AtomicU32 = AtomicU32::new(0);
     let mark = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
     // Of tests inside the library Cargo says no place.
@@ -43,6 +56,9 @@ pub fn run(mut command: Command, limit: Duration) -> Output {
         _ = if at == 0 { command.stdout(stream) } else { command.stderr(stream) };
     }
     command.env("HYPERCOLL_TEST_RUN", &mark).stdin(Stdio::null());
+    if !command.get_envs().any(|(name, _)| name == "HYPERCOLL_TIMEOUT") {
+        command.env("HYPERCOLL_TIMEOUT", PATIENCE);
+    }
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let start = Instant::now();
     let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -57,7 +73,7 @@ pub fn run(mut command: Command, limit: Duration) -> Output {
     }
     // A rank may be on its way out when its launcher has gone; after a kill it may not have heard of it.
     let patience = Instant::now();
-    while !timed_out && !marked(&mark).is_empty() && patience.elapsed() < Duration::from_secs(2) {
+    while !timed_out && !marked(&mark).is_empty() && patience.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(20));
     }
     let left: Vec<u32> = marked(&mark);

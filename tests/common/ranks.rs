@@ -1,7 +1,7 @@
 //! A test that is a program for `mpirun`: it starts itself again on ranks.
 
-use super::process::Output;
 use super::mpirun::mpirun_with;
+use super::process::Output;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -10,13 +10,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 const RANKS: &str = "HYPERCOLL_TEST_RANKS";
 
 /// Runs `code` on so many ranks, of which each is the test of this name in a process of its own, with variables of the environment.
-pub fn on_ranks(
-    test: &str,
-    ranks: usize,
-    variables: &[(&str, &str)],
-    seconds: u64,
-    code: impl FnOnce(&SimpleCommunicator),
-) {
+pub fn on_ranks(test: &str, ranks: usize, variables: &[(&str, &str)], code: impl FnOnce(&SimpleCommunicator)) {
     if let Ok(ranks) = std::env::var(RANKS) {
         return rank(&ranks, code);
     }
@@ -25,7 +19,7 @@ pub fn on_ranks(
     // MPI is to be used by one thread, the first.
     let arguments = ["--exact", test, "--nocapture", "--test-threads=1"];
     let program = std::env::current_exe().expect("the path of this program");
-    let output: Output = mpirun_with(&variables, ranks, &program, &arguments, seconds);
+    let output: Output = mpirun_with(&variables, ranks, &program, &arguments);
     let passed = output.stdout.matches("1 passed").count();
     assert!(output.code == Some(0) && passed == ranks, "{test} on {ranks} ranks: {}", output.told());
 }

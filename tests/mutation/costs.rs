@@ -280,6 +280,9 @@ fn a_needless_dependency() {
     assert!(mutants > 1000, "only {mutants}");
 }
 
+/// What a row states of its cost.
+type Claim = fn(&hypercoll::algorithm::Shape) -> hypercoll::algorithm::Formula;
+
 /// What a row claims is held against its schedules, figure by figure, in either direction, and a figure that is no number is wrong.
 #[test]
 fn a_row_that_claims_something_else() {
@@ -288,7 +291,7 @@ fn a_row_that_claims_something_else() {
         let sbt = registry::find(Collective::Broadcast, "sbt").expect("in the registry");
         (sbt.formula)(shape)
     }
-    let claims: [(&str, fn(&Shape) -> Formula); 9] = [
+    let claims: [(&str, Claim); 9] = [
         ("rounds", |shape| Formula { rounds: of(shape).rounds + 1, ..of(shape) }),
         ("rounds", |shape| Formula { rounds: of(shape).rounds - 1, ..of(shape) }),
         ("elements", |shape| Formula { elements: of(shape).elements - 1.0, ..of(shape) }),

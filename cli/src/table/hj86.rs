@@ -219,6 +219,7 @@ fn row(
 mod tests {
     use super::super::tests::rows;
     use super::*;
+    use hypercoll::algorithm::Algorithm;
     use serde_json::{json, Value};
 
     #[test]
@@ -256,38 +257,176 @@ mod tests {
         }
     }
 
+    /// The value of a formula as the tables print it: what stands side by side is multiplied.
+    fn value(formula: &str, names: &[(&str, f64)]) -> f64 {
+        let mut rest = formula;
+        let found = sum(&mut rest, names);
+        assert!(rest.is_empty() && found.is_finite(), "{formula}: {found}, and '{rest}' is left");
+        found
+    }
+
+    fn takes(rest: &mut &str, text: &str) -> bool {
+        *rest = rest.trim_start();
+        let after = rest.strip_prefix(text);
+        *rest = after.unwrap_or(rest);
+        after.is_some()
+    }
+
+    fn sum(rest: &mut &str, names: &[(&str, f64)]) -> f64 {
+        let mut total = product(rest, names);
+        loop {
+            if takes(rest, "+") {
+                total += product(rest, names);
+            } else if takes(rest, "-") {
+                total -= product(rest, names);
+            } else {
+                return total;
+            }
+        }
+    }
+
+    fn product(rest: &mut &str, names: &[(&str, f64)]) -> f64 {
+        let mut total = power(rest, names);
+        loop {
+            if takes(rest, "/") {
+                total /= power(rest, names);
+            } else if rest.trim_start().starts_with(|c: char| c.is_alphanumeric() || c == '(') {
+                total *= power(rest, names);
+            } else {
+                return total;
+            }
+        }
+    }
+
+    fn power(rest: &mut &str, names: &[(&str, f64)]) -> f64 {
+        let base = factor(rest, names);
+        if takes(rest, "^") {
+            base.powf(factor(rest, names))
+        } else {
+            base
+        }
+    }
+
+    fn factor(rest: &mut &str, names: &[(&str, f64)]) -> f64 {
+        let in_brackets = |rest: &mut &str| {
+            let found = sum(rest, names);
+            assert!(takes(rest, ")"), "no ')' before '{rest}'");
+            found
+        };
+        if takes(rest, "(") {
+            return in_brackets(rest);
+        }
+        let word = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+        // A number goes on with a letter, as in 2n.
+        let number = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(if number > 0 { number } else { word });
+        *rest = after;
+        match word {
+            "ceil" | "sqrt" => {
+                assert!(takes(rest, "("), "{word} of nothing");
+                let found = in_brackets(rest);
+                if word == "ceil" {
+                    found.ceil()
+                } else {
+                    found.sqrt()
+                }
+            }
+            _ => {
+                word.parse().ok().or(names.iter().find(|(name, _)| *name == word).map(|(_, value)| *value)).expect(word)
+            }
+        }
+    }
+
+    #[test]
+    fn formulas_are_read_as_they_are_meant() {
+        let names = [("n", 3.0), ("M", 10.0), ("tau", 0.5)];
+        for (formula, expected) in [
+            ("3/2", 1.5),
+            ("2n - 5 + n", 4.0),
+            ("2 M tau / ((n-1) n)", 10.0 / 6.0),
+            ("(1/n) sqrt(M tau - 1)", 2.0 / 3.0),
+            ("2 (sqrt(4) + ceil(M/n))^2", 72.0),
+        ] {
+            assert_eq!(value(formula, &names), expected, "{formula}");
+        }
+    }
+
+    /// The registry's algorithm and port models of a row.
+    fn of_row(algorithm: &str, ports: &str) -> (&'static Algorithm, Vec<PortModel>) {
+        let names = [("HP", "hamiltonian_path"), ("SBT", "sbt"), ("TCBT", "tcbt"), ("MSBT", "msbt")];
+        let name = names.iter().find(|(label, _)| *label == algorithm).expect("a known algorithm").1;
+        let ports = match ports {
+            "1 s or r" => vec![PortModel::OneWay],
+            "1 s and r" => vec![PortModel::OnePort],
+            "1 port" => vec![PortModel::OneWay, PortModel::OnePort],
+            "all ports" => vec![PortModel::AllPorts],
+            other => panic!("{other}"),
+        };
+        (registry::find(Collective::Broadcast, name).expect(name), ports)
+    }
+
+    /// Every printed cell of table 3 is the registry's formula: T, its best packet, and T with packets of that size.
     #[test]
     fn broadcast_formulas() {
         let rows = rows("broadcast-complexity", 20);
         assert_eq!(rows.len(), 10);
-        let steps = |algorithm: &str, ports: &str| {
-            let row = rows.iter().find(|row| row[0] == algorithm && row[1] == ports).expect("a row");
-            row[2].as_str().map(str::to_owned)
-        };
-        assert_eq!(steps("HP", "1 s and r").as_deref(), Some("(ceil(M/B) + N - 2) (tau + B tc)"));
-        assert_eq!(steps("MSBT", "all ports").as_deref(), Some("(ceil(M/(B n)) + n) (tau + B tc)"));
-    }
-
-    /// The multiples of table 4 at n = 8, by the formulas of the registry: a single packet, and packets without end.
-    #[test]
-    fn comparison_with_the_msbt() {
-        let n = 8;
-        let rounds = |name: &str, ports, packets: usize| {
-            let call = Call::new(Collective::Broadcast, 1 << n, packets);
-            let parameters = Parameters { packet: Some(1), ..Parameters::new(ports) };
-            let algorithm = registry::find(Collective::Broadcast, name).expect(name);
-            (algorithm.formula)(&Shape::new(&call, &parameters)).rounds as f64
-        };
-        let ratio = |name, ports, packets| rounds(name, ports, packets) / rounds("msbt", ports, packets);
-        let expected = [("sbt", [4.0, 8.0, 8.0]), ("tcbt", [1.5, 2.0, 8.0])];
-        for (name, many) in expected {
-            for (ports, many) in PortModel::ALL.into_iter().zip(many) {
-                assert!((ratio(name, ports, 8_000_000) - many).abs() < 1e-3, "{name} {ports}");
+        for row in &rows {
+            let cells: Vec<&str> =
+                row.as_array().expect("a row").iter().map(|cell| cell.as_str().expect("text")).collect();
+            let (algorithm, ports) = of_row(cells[0], cells[1]);
+            let points = ports.iter().flat_map(|&ports| [3u32, 5, 8].map(|n| (ports, n)));
+            for ((ports, n), (m, b)) in points.flat_map(|at| [(840, 7), (840, 11), (61, 61)].map(|size| (at, size))) {
+                let shape = |packet| {
+                    let call = Call::new(Collective::Broadcast, 1 << n, m);
+                    Shape::new(&call, &Parameters { packet: Some(packet), ..Parameters::new(ports) })
+                };
+                let at = |tau: f64| {
+                    let sizes = [("M", m as f64), ("B", b as f64), ("N", f64::from(n).exp2()), ("n", f64::from(n))];
+                    [&sizes[..], &[("tau", tau), ("tc", 0.25)]].concat()
+                };
+                let close = |printed: f64, found: f64| {
+                    assert!(
+                        (printed - found).abs() < 1e-9 * found,
+                        "{row} {ports} n = {n}, B = {b}: {found}, not {printed}"
+                    );
+                };
+                close(value(cells[2], &at(3.0)), (algorithm.formula)(&shape(b)).time(3.0, 0.25));
+                close(value(cells[3], &at(3.0)), (algorithm.best_packet)(&shape(b), 3.0, 0.25));
+                // The start-up time for which packets of 7 are the best ones (840 is so many times 7 on each of n ports), unless
+                // all of the vector is.
+                let best = |tau: f64| (algorithm.best_packet)(&shape(b), tau, 0.25);
+                let (packet, tau) = if best(4.0) == best(1.0) { (m, 3.0) } else { (7, (7.0 / best(1.0)).powi(2)) };
+                if m % (7 * n as usize) == 0 {
+                    close(value(cells[4], &at(tau)), (algorithm.formula)(&shape(packet)).time(tau, 0.25));
+                }
             }
         }
-        assert_eq!(ratio("sbt", PortModel::OneWay, 1), 8.0 / 9.0);
-        assert_eq!(ratio("tcbt", PortModel::OnePort, 1), 14.0 / 9.0);
-        assert_eq!(rows("broadcast-comparison", 2).len(), 5);
+    }
+
+    /// Every printed cell of table 4: a single packet, packets without end, and the limit of start-ups for large cubes.
+    #[test]
+    fn comparison_with_the_msbt() {
+        let rows = rows("broadcast-comparison", 2);
+        assert_eq!(rows.len(), 5);
+        for row in &rows {
+            let cells: Vec<&str> =
+                row.as_array().expect("a row").iter().map(|cell| cell.as_str().expect("text")).collect();
+            for (name, n) in cells[1].split(", ").flat_map(|name| [3u32, 8, 20].map(|n| (name, n))) {
+                let rounds = |name: &str, packets: usize| {
+                    let (algorithm, ports) = of_row(name, cells[0]);
+                    let call = Call::new(Collective::Broadcast, 1 << n, packets);
+                    let parameters = Parameters { packet: Some(1), ..Parameters::new(ports[0]) };
+                    (algorithm.formula)(&Shape::new(&call, &parameters)).rounds as f64
+                };
+                let ratio = |packets| rounds(name, packets) / rounds("MSBT", packets);
+                let printed = |column: usize, n: f64| value(cells[column], &[("n", n)]);
+                let at = f64::from(n);
+                assert_eq!(printed(2, at), ratio(1), "{row} {name} n = {n}");
+                assert!((printed(3, at) / ratio(1 << 40) - 1.0).abs() < 1e-6, "{row} {name} n = {n}");
+                assert!((printed(6, at) / ratio(1 << 40) - 1.0).abs() < 1e-6, "{row} {name} n = {n}");
+                assert!((printed(4, 1e9) - printed(5, 1e9)).abs() < 1e-6, "{row}");
+            }
+        }
     }
 
     #[test]

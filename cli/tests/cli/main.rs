@@ -1,25 +1,24 @@
 //! The command line: what it prints, its JSON, its exit codes.
 
 mod checks;
+mod lists;
 #[path = "../../../tests/common/process.rs"]
 mod process;
-mod lists;
 mod times;
 mod trees;
 
-use process::{run, Output};
 use hypercoll::algorithm::registry::ALGORITHMS;
 use hypercoll::collective::Collective;
+use process::{run, Output};
 use serde_json::{json, Value};
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 fn hypercoll(line: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hypercoll"));
     command.args(line.split_whitespace()).env_remove("RUST_LOG");
-    let output = run(command, Duration::from_secs(60));
+    let output = run(command);
     assert!(!output.timed_out, "hypercoll {line}: {}", output.told());
     output
 }

@@ -166,11 +166,10 @@ impl Comparison<'_> {
     /// Where the same data ends on all ranks, or comes from all: every rank but one is sent everything, or sends it, just once.
     fn delivered(&self) -> Option<f64> {
         let others = (self.call.size - 1) as f64 * self.call.space().len() as f64;
-        let tree = match self.call.collective {
-            Collective::Broadcast | Collective::Reduce => true,
-            Collective::AllGather | Collective::ReduceScatter => true,
-            _ => false,
-        };
+        let tree = matches!(
+            self.call.collective,
+            Collective::Broadcast | Collective::Reduce | Collective::AllGather | Collective::ReduceScatter
+        );
         (tree && self.call.avoid.is_none()).then_some(others)
     }
 }

@@ -1,9 +1,9 @@
 //! Under `mpirun`, on the MPI library that there is, or as on one that has the fewest tags: messages of few kilobytes are split.
 
-#[path = "../../../tests/common/process.rs"]
-mod process;
 #[path = "../../../tests/common/mpirun.rs"]
 mod mpirun;
+#[path = "../../../tests/common/process.rs"]
+mod process;
 #[path = "../../../tests/common/ranks.rs"]
 mod ranks;
 
@@ -25,7 +25,7 @@ fn cube(world: &SimpleCommunicator) -> Hypercube {
 
 #[test]
 fn split_messages_are_put_together() {
-    on_ranks("executor::mpi::tests::split_messages_are_put_together", 3, &THROUGH_MPI, 60, |world| {
+    on_ranks("executor::mpi::tests::split_messages_are_put_together", 3, &THROUGH_MPI, |world| {
         let cube = cube(world);
         for count in [2047, 2048, 5000, 20_000] {
             // One range, which is not packed, and several, which are.
@@ -44,7 +44,7 @@ fn split_messages_are_put_together() {
 /// Also of different numbers of parts.
 #[test]
 fn split_messages_of_different_lengths_are_errors() {
-    on_ranks("executor::mpi::tests::split_messages_of_different_lengths_are_errors", 2, &THROUGH_MPI, 60, |world| {
+    on_ranks("executor::mpi::tests::split_messages_of_different_lengths_are_errors", 2, &THROUGH_MPI, |world| {
         let counts = [10, 1000, 2047, 2048, 5000, 20_000];
         for (sent, expected) in counts.iter().flat_map(|&sent| counts.map(|expected| (sent, expected))) {
             let cube = cube(world);
@@ -63,7 +63,7 @@ fn split_messages_of_different_lengths_are_errors() {
 
 #[test]
 fn control_variables_are_found_and_read() {
-    on_ranks("executor::mpi::tests::control_variables_are_found_and_read", 1, &[], 60, |_| {
+    on_ranks("executor::mpi::tests::control_variables_are_found_and_read", 1, &[], |_| {
         let variables = ControlVariables::open().expect("control variables");
         let names = variables.names().expect("names");
         let read = names.iter().filter(|name| matches!(variables.read(name), Ok(Some(_)))).count();
