@@ -113,7 +113,8 @@ fn path(schedules: &[Schedule]) -> Option<usize> {
     let mut awake: VecDeque<usize> = (0..ranks.len()).collect();
     while let Some(rank) = awake.pop_front() {
         while let Some(peers) = ranks[rank].advance(&mut sent) {
-            awake.extend(peers);
+            // Wrong schedules may name ranks that there are not.
+            awake.extend(peers.into_iter().filter(|&peer| peer < schedules.len()));
         }
     }
     let complete = ranks.iter().all(|rank| rank.next == rank.schedule.operations().len());

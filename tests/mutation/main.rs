@@ -4,6 +4,7 @@
 mod costs;
 mod messages;
 mod operations;
+mod runs;
 mod schedules;
 
 use hypercoll::algorithm::{registry::ALGORITHMS, verify::schedules, Algorithm, Parameters, PortModel};
@@ -153,16 +154,6 @@ impl Case {
     }
 }
 
-/// Whether elements that a receive brings to `range` have been there before: the parts of a permuted send that pass
-/// through their target on the way to the rank by way of which they go. The receive buffer holds nothing but what belongs
-/// there, so the second time the same comes again.
-fn was_there_before(case: &Case, rank: usize, index: usize, range: BufferRange) -> bool {
-    let ops = program(&case.schedules[rank]);
-    let earlier = || ops[..index].iter().filter(|op| matches!(op.kind, Kind::Receive { .. })).flat_map(|op| &op.ranges);
-    let covered = |at: usize| earlier().any(|r| r.buffer == Buffer::Receive && r.indices().contains(&at));
-    case.call.collective == Collective::Permute && range.buffer == Buffer::Receive && range.indices().all(covered)
-}
-
 /// Whether an element that an operation brings to a place of a rank's buffers ends in a product, there or where it is sent on to.
 /// Where the grid is no square, block matrix multiplication sends whole panels to the end, of which a part is no longer
 /// needed.
@@ -268,6 +259,15 @@ impl Tally {
         }
         self.refused += 1;
         self.algorithms.insert(format!("{:?}", case.algorithm));
+    }
+
+    /// A mutant of a permutation means the same if a run of it ends right ([`runs::right`]); others mean something else.
+    fn judged(&mut self, case: &Case, what: &str, mutant: &[Schedule], allowed: &[&[&str]]) {
+        if case.call.collective == Collective::Permute && runs::right(case, mutant) {
+            self.equivalent(case, what, mutant);
+        } else {
+            self.refused(case, what, mutant, allowed);
+        }
     }
 
     /// The mutant means the same: accepted.
