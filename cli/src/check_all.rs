@@ -9,7 +9,7 @@ use hypercoll::address::dimension_for;
 use hypercoll::algorithm::{
     registry::ALGORITHMS,
     verify::{forms, verify},
-    Algorithm, Parameters,
+    Algorithm, Figure, Parameters,
 };
 use hypercoll::collective::{Call, Collective};
 use hypercoll::schedule::Avoided;
@@ -56,7 +56,7 @@ struct Tally {
     schedules: usize,
     messages: usize,
     failures: Vec<String>,
-    /// The figures that the row states as bounds for some call, and whether one reached them.
+    /// The figures that the row states as bounds for some call on whole cubes, and whether one reached them.
     bounds: BTreeMap<&'static str, bool>,
 }
 
@@ -180,8 +180,12 @@ fn check(algorithm: &Algorithm, extent: Extent, size: usize) -> Tally {
         let report = verify(algorithm, &call, &parameters);
         tally.schedules += size;
         tally.messages += report.cost.messages;
-        for bound in report.figures.iter().filter(|figure| figure.bound && report.whole) {
-            *tally.bounds.entry(bound.figure).or_default() |= bound.is_reached();
+        let stated = (algorithm.formula)(&algorithm.shape(&call, &parameters)).at_most;
+        for figure in Figure::ALL.into_iter().filter(|&figure| report.whole && stated.contains(figure)) {
+            let compared = report.figures.iter().filter(|compared| compared.figure == figure.name());
+            for compared in compared.filter(|compared| compared.stated > 0.0) {
+                *tally.bounds.entry(compared.figure).or_default() |= compared.is_reached();
+            }
         }
         tally.failures.extend(report.violations.iter().map(|v| format!("{call:?} {parameters:?}: {v}")));
     }

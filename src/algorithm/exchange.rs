@@ -150,6 +150,13 @@ fn subsets(mask: usize) -> impl Iterator<Item = usize> + Clone {
     })
 }
 
+/// The longest of the parts with even index where [`part`] cuts `len` elements into 2^i. The last part, of odd index, is as long as
+/// any; and if what is left over after equal parts is a power of two, all of it is in parts of odd index.
+pub fn longest_even_part(len: usize, i: u32) -> usize {
+    let left_over = len % (1 << i);
+    (len >> i) + usize::from(left_over.count_ones() > 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

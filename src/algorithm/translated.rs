@@ -172,7 +172,9 @@ impl Translated {
             } else {
                 split_blocks(self.n, shape.count)
             };
-            (split as f64, split as f64)
+            // Whichever way its parts go, a block crosses the dimensions in which the two nodes differ, and each whole.
+            let load = if personalised { nodes / 2.0 * m } else { split as f64 };
+            (split as f64, load)
         } else {
             let traffic = self.traffic(personalised);
             let busiest: usize = traffic.iter().map(|level| level.iter().max().copied().unwrap_or(0)).sum();
@@ -189,7 +191,6 @@ impl Translated {
         // What is for others is kept until it is sent on.
         let scratch = if personalised { received - (nodes - 1.0) * m } else { 0.0 };
         let exact = !self.split || splits_evenly(shape);
-        let elements_too = if self.ports == PortModel::AllPorts { Figure::Elements } else { Figure::Load };
         Formula {
             rounds: self.rounds(),
             elements,
@@ -200,7 +201,8 @@ impl Translated {
             path: received,
             ..Formula::NOTHING
         }
-        .at_most(&[Figure::Load, elements_too], exact)
+        .at_most(&[Figure::Load], exact || personalised)
+        .at_most(&[Figure::Elements], exact || self.ports != PortModel::AllPorts)
         // Parts of the shortest blocks are empty.
         .at_most(&[Figure::Hops], !self.split || shape.count >= n)
     }

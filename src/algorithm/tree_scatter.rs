@@ -214,7 +214,9 @@ pub fn by_level_cost(
     match packet {
         // Where the last packet of a block or a level is shorter, ranks one level apart are at different packets.
         Some(packet) if !count.is_multiple_of(packet) => {
-            let elements = rounds.saturating_mul(packet.min(all)) as f64;
+            // In the last round the root's links carry the end of a block each, and others nothing.
+            let last = count - (count.div_ceil(packet) - 1) * packet;
+            let elements = ((rounds - 1).saturating_mul(packet.min(all)) + last) as f64;
             Formula { rounds, elements, ..common }.at_most(&[Figure::Elements, Figure::Path], false)
         }
         _ => Formula { rounds, elements: all as f64, ..common },

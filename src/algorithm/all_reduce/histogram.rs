@@ -19,7 +19,7 @@
 
 use crate::address::rotate_right;
 use crate::algorithm::all_gather::complete_broadcast;
-use crate::algorithm::exchange::Exchange;
+use crate::algorithm::exchange::{longest_even_part, Exchange};
 use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
@@ -57,10 +57,12 @@ fn formula(shape: &Shape) -> Formula {
     let of_port = |port: usize| (0..slices).map(|s| carried(s, (port + n as usize - s) % n as usize)).sum();
     let load: usize = (0..n as usize).map(of_port).max().unwrap_or(0);
     let even = count.is_multiple_of(slices * shape.nodes());
-    let turns = if parameters.ports == PortModel::OneWay { 2 } else { 1 };
+    // One way at a time the other of two parts has a round of its own, if there is anything of it.
+    let one_way = parameters.ports == PortModel::OneWay;
+    let others: Vec<usize> = (1..=n).map(|i| longest_even_part(count, i)).filter(|&len| one_way && len > 0).collect();
     Formula {
-        rounds: turns * 2 * n as usize,
-        elements: (turns * 2 * parts(count.div_ceil(slices), 1)) as f64,
+        rounds: 2 * (n as usize + others.len()),
+        elements: (2 * (parts(count.div_ceil(slices), 1) + others.iter().sum::<usize>())) as f64,
         moved: (2 * (shape.size - 1) * count) as f64,
         load: load as f64,
         // What the first step brings is combined with the rank's own where the result is to be.
@@ -71,8 +73,6 @@ fn formula(shape: &Shape) -> Formula {
     }
     .at_most(&[Figure::Scratch, Figure::Path], even)
     .at_most(&[Figure::Load], slices == 1 || even)
-    // One way at a time the shorter of two parts has its own round.
-    .at_most(&[Figure::Rounds, Figure::Elements], turns == 1 || even)
 }
 
 fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

@@ -72,14 +72,16 @@ pub fn reduced(shape: &Shape) -> Formula {
         return Formula { scratch, ..forward };
     }
     let (n, g) = (shape.n as usize, shape.parameters.groups(shape.count, shape.n));
-    let packet = shape.count.div_ceil(n * g) as f64;
     // Every port carries a packet of each group at most, but one towards the root two of the last. The first packet comes up n
     // levels, at which others come too: as many as counted, or those of all children, of which there are 1, ..., n - 1 on the way.
     let even = shape.count.is_multiple_of(n * g);
-    let counted = COUNTED.get(n).copied().filter(|_| even);
-    let first = counted.unwrap_or(n * (n + 1) / 2 - 1) as f64;
-    Formula { scratch: n as f64 * forward.load, path: shape.count as f64 + first * packet, ..forward }
-        .at_most(&[Figure::Path], counted.is_some())
+    let counted = COUNTED.get(n).copied().filter(|_| even || g == 1);
+    let first = counted.unwrap_or(n * (n + 1) / 2 - 1);
+    // A longer one comes up every level at most, and something else at least once.
+    let (packet, longer) = (shape.count / (n * g), shape.count % (n * g));
+    let ahead = first * packet + first.min(n.min(first - 1) * longer);
+    Formula { scratch: n as f64 * forward.load, path: (shape.count + ahead) as f64, ..forward }
+        .at_most(&[Figure::Path], counted.is_some() && even)
         .at_most(&[Figure::Scratch], false)
 }
 

@@ -20,7 +20,7 @@
 //! and gets 1's second half.
 
 use crate::address::{reverse_bits, rotate_right};
-use crate::algorithm::exchange::Exchange;
+use crate::algorithm::exchange::{longest_even_part, Exchange};
 use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
@@ -51,7 +51,12 @@ fn formula(shape: &Shape) -> Formula {
     let half = |len: usize| shape.nodes() / 2 * len.div_ceil(shape.size);
     let message = |len: usize, k: usize| if whole { len.div_ceil(2 << k) << k } else { half(len) };
     let steps = 0..n as usize;
-    let elements: usize = 2 * steps.clone().map(|k| message(count.div_ceil(slices), k)).sum::<usize>();
+    // One way at a time the other of two parts has a round of its own, if there is anything of it.
+    let one_way = parameters.ports == PortModel::OneWay;
+    let other = |k: usize| if whole { longest_even_part(count, k as u32 + 1) << k } else { half(count) };
+    let others: Vec<usize> = steps.clone().map(other).filter(|&len| one_way && len > 0).collect();
+    let elements =
+        steps.clone().map(|k| message(count.div_ceil(slices), k)).chain(others.iter().copied()).sum::<usize>();
     let received: usize = 2 * (0..slices).flat_map(|s| steps.clone().map(move |k| message(slice(s), k))).sum::<usize>();
     // Over a link go, in the two exchanges, both of the parts into which it divides one of 2^k; of each slice with another k.
     let carried = |s: usize, k: usize| if whole { slice(s).div_ceil(1 << k) << k } else { 2 * half(slice(s)) };
@@ -59,11 +64,10 @@ fn formula(shape: &Shape) -> Formula {
     let load: usize = (0..n as usize).map(of_port).max().unwrap_or(0);
     // A rank that keeps its vector gets it back, but for the part that has never left it.
     let kept = if shape.moving < shape.size { slices * count.div_ceil(slices).div_ceil(shape.nodes()) } else { 0 };
-    let turns = if parameters.ports == PortModel::OneWay { 2 } else { 1 };
     let even = count.is_multiple_of(slices * shape.nodes());
     Formula {
-        rounds: turns * 2 * n as usize,
-        elements: (turns * elements) as f64,
+        rounds: 2 * (n as usize + others.len()),
+        elements: (2 * elements) as f64,
         moved: (n as usize * shape.nodes() * count) as f64,
         load: load as f64,
         scratch: (received - count + kept) as f64,
@@ -72,8 +76,6 @@ fn formula(shape: &Shape) -> Formula {
         ..Formula::NOTHING
     }
     .at_most(&[Figure::Load, Figure::Path, Figure::Hops], even)
-    // One way at a time the shorter of two parts has its own round.
-    .at_most(&[Figure::Rounds, Figure::Elements], turns == 1 || even)
     // What passes through the rank where it is to end needs no other place.
     .at_most(&[Figure::Scratch], false)
 }

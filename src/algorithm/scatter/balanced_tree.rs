@@ -52,7 +52,7 @@ pub fn formula(shape: &Shape) -> Formula {
     let rounds = blocks * shape.packets();
     Formula {
         rounds,
-        elements: (rounds * shape.packet()) as f64,
+        elements: shape.in_packets(rounds, 1),
         moved: (n * shape.nodes() / 2) as f64 * m,
         load: blocks as f64 * m,
         scratch: (blocks - 1) as f64 * m,

@@ -87,14 +87,11 @@ pub fn formula(shape: &Shape) -> Formula {
 
 /// The cost of the gather, which is the same backwards: the root receives all blocks.
 pub fn gathered(shape: &Shape) -> Formula {
-    let even = splits_evenly(shape);
-    // Where parts are rounded up, the root may wait for an element in every round.
-    let waits = if even { 0 } else { shape.n as usize };
     let forward = formula(shape);
     if forward == Formula::NOTHING {
         return forward;
     }
-    forward.with_path(((shape.nodes() - 1) * shape.count + waits) as f64, even)
+    forward.with_path(((shape.nodes() - 1) * shape.count) as f64, true)
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

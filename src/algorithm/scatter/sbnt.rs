@@ -51,6 +51,7 @@ use crate::topology::{
     swapped::Swapped,
     Tree,
 };
+use std::collections::HashMap;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Scatter,
@@ -168,11 +169,11 @@ fn through_all_ports(shape: &Shape, tree: &Sbnt, common: Formula) -> Formula {
         let (rounds, elements) = match packet(shape) {
             Some(packet) if packet <= count => {
                 let rounds = own * count.div_ceil(packet);
-                let elements = if shape.full_packets() { own * count } else { rounds * packet };
                 let exact = shape.full_packets();
-                return Formula { rounds, elements: elements as f64, ..common }.at_most(&[Figure::Elements], exact);
+                let elements = shape.in_packets(rounds, 1);
+                return Formula { rounds, elements, ..common }.at_most(&[Figure::Elements], exact);
             }
-            Some(packet) => in_postorder(shape, tree, packet),
+            Some(packet) => packed(shape, tree, packet, |q, c| q + tree.level(c) as usize - 1),
             None => {
                 let mut longest = vec![0; n];
                 for (_, level, size) in subtree_sizes(tree, top) {
@@ -200,22 +201,31 @@ fn through_all_ports(shape: &Shape, tree: &Sbnt, common: Formula) -> Formula {
     Formula { rounds: n, elements, ..common }.with_path(elements, elements == common.load)
 }
 
-/// Rounds and elements where packets of several blocks go down all subtrees in postorder. The blocks of any subtree follow one
-/// another in it, so what an edge carries of a packet is what the two have in common.
-fn in_postorder(shape: &Shape, tree: &Sbnt, packet: usize) -> (usize, usize) {
-    let (n, count) = (shape.n as usize, shape.count);
-    let packets = (tree.subtree_nodes(0) * count).div_ceil(packet);
-    let mut longest = vec![0; packets + n - 1];
-    for top in (0..shape.n).map(|j| tree.top(j)) {
-        // Backwards, postorder begins with the top, and a node's subtree with the node.
-        let nodes = subtree_sizes(tree, top);
-        let end = nodes.len() * count;
-        for (at, (_, level, size)) in nodes.into_iter().enumerate() {
-            let (begin, end) = (end - (at + size) * count, end - at * count);
-            for q in begin / packet..end.div_ceil(packet) {
-                let carried = end.min((q + 1) * packet) - begin.max(q * packet);
-                let longest = &mut longest[q + level as usize];
-                *longest = carried.max(*longest);
+/// Rounds and elements where packets of several blocks go down all subtrees: what packet q has for node c and those below it goes to
+/// c in `round(q, c)`.
+fn packed(shape: &Shape, tree: &Sbnt, packet: usize, round: impl Fn(usize, usize) -> usize) -> (usize, usize) {
+    let postorder = shape.parameters.order == Some(Order::Postorder);
+    let mut longest: Vec<usize> = Vec::new();
+    for j in 0..shape.n {
+        let order = subtree_order(tree, tree.top(j), postorder);
+        let mut place = HashMap::new();
+        order.iter().enumerate().for_each(|(at, &c)| _ = place.insert(c, at * shape.count));
+        let mut carried = vec![0; (order.len() * shape.count).div_ceil(packet)];
+        for &c in &order {
+            let mut touched = Vec::new();
+            for (begin, end) in tree.subtree(c).map(|(v, _)| (place[&v], place[&v] + shape.count)) {
+                let packets = begin / packet..end.div_ceil(packet);
+                for (q, carried) in packets.clone().zip(&mut carried[packets]) {
+                    if *carried == 0 {
+                        touched.push(q);
+                    }
+                    *carried += end.min((q + 1) * packet) - begin.max(q * packet);
+                }
+            }
+            for q in touched {
+                let round = round(q, c);
+                longest.resize(longest.len().max(round + 1), 0);
+                longest[round] = longest[round].max(std::mem::take(&mut carried[q]));
             }
         }
     }
@@ -230,13 +240,14 @@ fn through_one_port(shape: &Shape, tree: &Sbnt, common: Formula) -> Formula {
         Some(packet) if packet <= count => {
             // The root sends in every round; relays are at different packets of their blocks.
             let rounds = others * count.div_ceil(packet);
-            let elements = if shape.full_packets() { others * count } else { rounds * packet };
-            Formula { rounds, elements: elements as f64, ..common }.at_most(&[Figure::Elements], shape.full_packets())
+            let elements = shape.in_packets(rounds, 1);
+            Formula { rounds, elements, ..common }.at_most(&[Figure::Elements], shape.full_packets())
         }
         Some(packet) => {
-            let rounds = n as usize * (tree.subtree_nodes(0) * count).div_ceil(packet) + tail;
-            let elements = rounds.saturating_mul(packet);
-            Formula { rounds, elements: elements as f64, ..common }.at_most(&[Figure::Rounds, Figure::Elements], false)
+            // The root turns to the same subtree again after n cycles.
+            let label = |c: usize| tree.label(c).map_or(0, |label| label as usize);
+            let (rounds, elements) = packed(shape, tree, packet, |q, c| q * n as usize + label(c));
+            Formula { rounds, elements: elements as f64, ..common }
         }
         None => {
             // Round by round the longest message: subtree j is in round j + k with its edges k places from its base.

@@ -87,9 +87,7 @@ fn formula(shape: &Shape) -> Formula {
     };
     if distance == n {
         let even = count.is_multiple_of(groups) && direct.is_even();
-        return common
-            .at_most(&[Figure::Elements, Figure::Load, Figure::Scratch], even)
-            .at_most(&[Figure::Path], even && d <= 3);
+        return common.at_most(&[Figure::Elements, Figure::Load, Figure::Scratch, Figure::Path], even);
     }
     let slice = count.div_ceil(n as usize);
     let beside = Spreading { d: distance, len: slice.div_ceil(groups) };
@@ -109,7 +107,7 @@ fn formula(shape: &Shape) -> Formula {
     }
     .at_most(&[Figure::Rounds, Figure::Elements], even && distance <= 4)
     .at_most(&[Figure::Load, Figure::Scratch], even)
-    .at_most(&[Figure::Path], even && groups == 1 && d <= 3)
+    .at_most(&[Figure::Path], even && groups == 1)
 }
 
 /// For the best g of the longer part; the paper takes either part's own.

@@ -117,9 +117,13 @@ impl Spreading {
         self.stages().sum()
     }
 
-    /// What a node receives at each distance from 1 to d.
+    /// What is received at each distance from 1 to d before the next one has something to receive: a node sends on what its first
+    /// outgoing share takes from as soon as it has that, and the last one gets all.
     fn received(&self) -> impl Iterator<Item = usize> {
-        (1..).zip(self.stages()).map(|(k, stage)| k * stage)
+        let Spreading { d, len } = *self;
+        let before = move |k: usize| k.div_ceil(d as usize - k);
+        let stages = (1..).zip(self.stages());
+        stages.map(move |(k, stage)| if k == d as usize { len.min(k * stage) } else { before(k) * stage })
     }
 }
 

@@ -74,9 +74,7 @@ fn formula(shape: &Shape) -> Formula {
         path: m + relays().sum::<usize>() as f64,
         ..Formula::NOTHING
     }
-    .at_most(&[Figure::Elements, Figure::Load, Figure::Scratch], even)
-    // Between far nodes some relays have all of theirs before others.
-    .at_most(&[Figure::Path], even && d <= 3)
+    .at_most(&[Figure::Elements, Figure::Load, Figure::Scratch, Figure::Path], even)
 }
 
 /// For the best g.

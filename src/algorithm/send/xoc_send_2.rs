@@ -51,11 +51,13 @@ pub const EXCHANGE: Algorithm = Algorithm {
         if send == Formula::NOTHING {
             return send;
         }
-        // The corners keep what goes either way, and hand on the last group of it over two links more.
+        // The corners keep what goes either way, and hand on the last group of it.
         let group = shape.count.div_ceil(shape.parameters.groups(shape.count, 1));
         let both = Formula { moved: 2.0 * send.moved, scratch: 2.0 * send.scratch, ..send };
-        let path = (2 * (shape.count + group)) as f64;
-        both.with_path(path.max(shape.count as f64 + send.path), false)
+        let corners = (2 * shape.count + group) as f64;
+        // Between them, the half of a group that goes the other way may be in front.
+        let between = send.path + if shape.distance > 1 { group.div_ceil(2) as f64 } else { 0.0 };
+        both.with_path(corners.max(between), false)
     },
     ..ALGORITHM
 };
@@ -88,9 +90,7 @@ fn formula(shape: &Shape) -> Formula {
         path: m + (group.len + group.received().sum::<usize>()) as f64,
         ..Formula::NOTHING
     }
-    .at_most(&[Figure::Elements], even)
-    // Between far nodes some relays have all of theirs before others.
-    .at_most(&[Figure::Path], even && distance <= 3)
+    .at_most(&[Figure::Elements, Figure::Path], even)
 }
 
 /// For the best g.

@@ -80,6 +80,7 @@ fn formula(shape: &Shape) -> Formula {
     // Half of each of k slices goes over a link.
     let load = (1..=c).map(|k| k * shape.count.div_ceil(2 * k)).max().unwrap_or(0);
     let even = (1..=c).all(|k| q.is_multiple_of(k)) && shape.count.is_multiple_of(2 * q);
+    let waits = if even || c <= 2 { 2 } else { 2 * c };
     Formula {
         rounds,
         elements: (rounds * packet) as f64,
@@ -88,12 +89,11 @@ fn formula(shape: &Shape) -> Formula {
         // Where the halves of an address agree, all that comes over the 2c ports is for others.
         scratch: (2 * c * load) as f64,
         hops: rounds,
-        path: (rounds * 2 * c * packet) as f64,
+        // What passes through the busiest node, and waits for what comes with the first packet of it and with the last.
+        path: (c * shape.count + waits * packet) as f64,
         ..Formula::NOTHING
     }
-    .at_most(&[Figure::Rounds, Figure::Elements, Figure::Load, Figure::Scratch, Figure::Hops], even)
-    // No node has all its ports busy in every round, but those of a square.
-    .at_most(&[Figure::Path], even && c == 1)
+    .at_most(&[Figure::Rounds, Figure::Elements, Figure::Load, Figure::Scratch, Figure::Hops, Figure::Path], even)
 }
 
 fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

@@ -1,15 +1,17 @@
 //! What a collective is tried with.
 
+use crate::address::{dimension_for, mask};
 use crate::collective::{Call, Collective, Layout, MatrixProduct};
 
-/// The forms that a call of this shape can take: as it is; with several peers; for a permutation the identity, shifts, an
+/// The forms that a call of this shape can take: as it is; with peers at all distances; for a permutation the identity, shifts, an
 /// exchange of neighbours and the reversal; with blocks of unequal lengths; for matrices unequal sides and other grids; in
 /// place; with an operation that does not commute.
 pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> Vec<Call> {
     let mut calls = Vec::new();
     let mut call = Call::new(collective, size, count).with_root(root);
     if collective.has_peer() {
-        for peer in [root, (root + 1) % size, size / 2] {
+        let at_distance = (0..=dimension_for(size)).map(|d| root ^ mask(d));
+        for peer in at_distance.chain([(root + 1) % size, size / 2]).filter(|&peer| peer < size) {
             call.peer = peer;
             calls.push(call.clone());
         }
