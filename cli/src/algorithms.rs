@@ -1,10 +1,11 @@
-//! `hypercoll algorithms`: the registry, with every formula worked out and compared with the schedule.
+//! `hypercoll algorithms`: the registry, with every formula worked out, and proven of the schedules.
 
 use crate::call::CallArgs;
+use crate::check::json_of;
 use crate::Failure;
-use hypercoll::algorithm::{registry, verify::schedules, Algorithm, Parameters, PortModel, Shape};
+use hypercoll::algorithm::verify::{verify, Report};
+use hypercoll::algorithm::{registry, Algorithm, Formula, Parameters, PortModel};
 use hypercoll::collective::{Call, Collective};
-use hypercoll::schedule::Cost;
 use hypercoll::Error;
 use serde_json::json;
 use std::io::Write;
@@ -17,59 +18,72 @@ pub struct AlgorithmsArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Print a Markdown table (the README's)
+    /// Print a Markdown table
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
 }
 
-/// The cube on which the formulas are worked out, and the count: one that they divide evenly.
+/// The cube on which the formulas are worked out.
 const DIMENSION: u32 = 4;
+/// Elements of a vector or a block.
 const COUNT: usize = 3840;
+/// Rows and columns of matrices.
+const SIDE: usize = 48;
+/// A start-up, in the time that an element takes.
+const TAU: f64 = 100.0;
 
-/// What a call costs.
-#[derive(PartialEq)]
-struct Value {
-    rounds: usize,
-    transmissions: f64,
-    max_link_load: f64,
-}
-
-impl Value {
-    /// Rounds, transmissions, largest load.
-    fn short(&self) -> String {
-        format!("{} / {} / {}", self.rounds, self.transmissions, self.max_link_load)
-    }
-
-    fn json(&self) -> serde_json::Value {
-        let Value { rounds, transmissions, max_link_load } = self;
-        json!({ "rounds": rounds, "transmissions": transmissions, "max_link_load": max_link_load })
-    }
-}
-
-/// A row's formula and its schedule on the cube of [`DIMENSION`], with the widest port model that it serves.
+/// A row's formula worked out for a port model, with the packet size that takes the least time, if packets gain anything, and all
+/// dimensions at once, if that does.
 struct Example {
-    ports: PortModel,
-    formula: Value,
-    schedule: Value,
+    parameters: Parameters,
+    formula: Formula,
+    report: Report,
 }
 
 impl Example {
-    fn of(algorithm: &Algorithm) -> Result<Example, Failure> {
-        let (call, parameters) = CallArgs::default().resolve(algorithm, 1 << DIMENSION, COUNT, None)?;
-        let formula = (algorithm.formula)(&Shape::new(&call, &parameters));
-        let cost = Cost::of(&schedules(algorithm, &call, &parameters));
-        Ok(Example {
-            ports: parameters.ports,
-            formula: Value {
-                rounds: formula.rounds,
-                transmissions: formula.moved.round(),
-                max_link_load: formula.load.round(),
-            },
-            schedule: Value {
-                rounds: cost.rounds,
-                transmissions: cost.elements as f64,
-                max_link_load: cost.max_link_load as f64,
-            },
+    /// One for each of the port models that are shown and that the algorithm serves.
+    fn all(algorithm: &Algorithm) -> Result<Vec<Example>, Failure> {
+        let shown = algorithm.ports.iter().filter(|&&ports| ports != PortModel::OneWay);
+        shown.filter_map(|&ports| Example::of(algorithm, ports).transpose()).collect()
+    }
+
+    fn of(algorithm: &Algorithm, ports: PortModel) -> Result<Option<Example>, Failure> {
+        let count = if algorithm.collective == Collective::MatrixMultiply { SIDE } else { COUNT };
+        let (call, usual) = CallArgs::default().resolve(algorithm, 1 << DIMENSION, count, Some(ports))?;
+        let formula = |parameters: &Parameters| (algorithm.formula)(&algorithm.shape(&call, parameters));
+        let mut choices = Vec::new();
+        for symmetrized in [false, true] {
+            let whole = Parameters { ports, symmetrized, packet: None, ..usual };
+            let packet = (algorithm.best_packet)(&algorithm.shape(&call, &whole), TAU, 1.0).round().max(1.0) as usize;
+            choices.push(whole);
+            if packet < count && !algorithm.cuts(ports) {
+                choices.push(Parameters { packet: Some(packet), ..whole });
+            }
+        }
+        choices.retain(|parameters| algorithm.accepts(&call, parameters).is_ok());
+        let time = |parameters: &Parameters| formula(parameters).time(TAU, 1.0);
+        let Some(parameters) = choices.into_iter().min_by(|a, b| time(a).total_cmp(&time(b))) else { return Ok(None) };
+        let report = verify(algorithm, &call, &parameters);
+        if let Some(violation) = report.violations.first() {
+            return Err(Failure::Usage(format!("{algorithm:?}: {violation}")));
+        }
+        Ok(Some(Example { parameters, formula: formula(&parameters), report }))
+    }
+
+    /// Rounds, and elements one after the other.
+    fn short(&self) -> String {
+        let packet = self.parameters.packet.map_or(String::new(), |packet| format!(" (B = {packet})"));
+        format!("{} / {}{packet}", self.formula.rounds, self.formula.elements.ceil())
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let Parameters { ports, packet, symmetrized, .. } = self.parameters;
+        let Formula { rounds, elements, moved, load, scratch, hops, path, .. } = self.formula;
+        json!({
+            "ports": ports.name(), "packet": packet, "symmetrized": symmetrized, "time": self.formula.time(TAU, 1.0),
+            "rounds": rounds, "elements": elements, "transmissions": moved, "max_link_load": load,
+            "scratch": scratch, "hops": hops, "path": path,
+            "figures": self.report.figures.iter().map(json_of).collect::<Vec<_>>(),
         })
     }
 }
@@ -135,60 +149,91 @@ fn names(ports: &[PortModel]) -> Vec<&'static str> {
 
 pub fn run(args: &AlgorithmsArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let wanted = Collective::ALL.into_iter().filter(|&c| args.collective.is_none_or(|only| only == c));
-    let rows = wanted.flat_map(registry::of);
-    if args.json {
-        let rows: Result<Vec<_>, Failure> = rows
-            .map(|a| {
-                let example = Example::of(a)?;
-                Ok(json!({
-                    "collective": a.collective.name(),
-                    "name": a.name,
-                    "source": a.source,
-                    "section": a.section,
-                    "summary": a.summary,
-                    "requirements": requirements(a),
-                    "ports": names(a.ports),
-                    "packets": names(a.packets),
-                    "symmetrizes": a.symmetrizes,
-                    "cube_edges": a.cube_edges,
-                    "orders": a.orders.iter().map(|order| order.name()).collect::<Vec<_>>(),
-                    "variants": a.variants,
-                    "cost": a.cost,
-                    "example": {
-                        "dimension": DIMENSION, "count": COUNT, "ports": example.ports.name(),
-                        "formula": example.formula.json(), "schedule": example.schedule.json(),
-                    },
-                }))
-            })
-            .collect();
-        writeln!(out, "{}", serde_json::Value::from(rows?))?;
-        return Ok(());
+    let rows: Vec<&Algorithm> = wanted.flat_map(registry::of).collect();
+    match (args.json, args.markdown) {
+        (true, _) => as_json(&rows, out),
+        (_, true) => as_markdown(&rows, out),
+        _ => as_text(&rows, out),
     }
-    if args.markdown {
-        writeln!(
-            out,
-            "| collective | algorithm | source | best at | cost | by formula | by schedule |\n|---|---|---|---|---|---|---|"
-        )?;
-        for a in rows {
-            let Example { ports, formula, schedule } = Example::of(a)?;
-            let note = if ports == PortModel::AllPorts { String::new() } else { format!(" ({ports})") };
+}
+
+fn as_json(rows: &[&Algorithm], out: &mut dyn Write) -> Result<(), Failure> {
+    let mut list = Vec::new();
+    for a in rows {
+        let examples = Example::all(a)?;
+        list.push(json!({
+            "collective": a.collective.name(),
+            "name": a.name,
+            "source": a.source,
+            "section": a.section,
+            "differs": a.differs,
+            "summary": a.summary,
+            "requirements": requirements(a),
+            "ports": names(a.ports),
+            "packets": names(a.packets),
+            "symmetrizes": a.symmetrizes,
+            "cube_edges": a.cube_edges,
+            "orders": a.orders.iter().map(|order| order.name()).collect::<Vec<_>>(),
+            "variants": a.variants,
+            "cost": a.cost,
+            "example": {
+                "dimension": DIMENSION,
+                "count": if a.collective == Collective::MatrixMultiply { SIDE } else { COUNT },
+                "tau": TAU,
+                "tc": 1.0,
+                "by_ports": examples.iter().map(Example::json).collect::<Vec<_>>(),
+            },
+        }));
+    }
+    writeln!(out, "{}", serde_json::Value::from(list))?;
+    Ok(())
+}
+
+/// A table for each collective.
+fn as_markdown(rows: &[&Algorithm], out: &mut dyn Write) -> Result<(), Failure> {
+    let mut collective = None;
+    for a in rows {
+        if collective.replace(a.collective) != Some(a.collective) {
+            let gap = if std::ptr::eq(*a, rows[0]) { "" } else { "\n" };
+            writeln!(out, "{gap}### {}\n", a.collective)?;
             writeln!(
                 out,
-                "| {} | `{}` | {} | {} | {} | {}{note} | {} |",
-                a.collective,
-                a.name,
-                a.source,
-                a.summary,
-                a.cost,
-                formula.short(),
-                schedule.short()
+                "| algorithm | from | best at | cost | one port | all ports | link |\n|---|---|---|---|---|---|---|"
             )?;
         }
-        return Ok(());
+        let differs = if a.differs.is_empty() { String::new() } else { format!("; {}", a.differs) };
+        let examples = Example::all(a)?;
+        let of = |ports: PortModel| examples.iter().find(|example| example.parameters.ports == ports);
+        let figures = |ports: PortModel| of(ports).map_or("-".into(), Example::short);
+        let load =
+            of(PortModel::AllPorts).or(of(PortModel::OnePort)).map_or(0.0, |example| example.formula.load.ceil());
+        writeln!(
+            out,
+            "| `{}` | {}{differs} | {} | {} | {} | {} | {load} |",
+            a.name,
+            origin(a),
+            a.summary,
+            a.cost,
+            figures(PortModel::OnePort),
+            figures(PortModel::AllPorts),
+        )?;
     }
+    Ok(())
+}
+
+/// Its name in its paper, and where it is there.
+fn origin(algorithm: &Algorithm) -> String {
+    match algorithm.section {
+        "-" => algorithm.source.to_string(),
+        sections => format!("{}, section {sections}", algorithm.source),
+    }
+}
+
+fn as_text(rows: &[&Algorithm], out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(
         out,
-        "values: rounds / transmissions / largest load of a link, n = {DIMENSION}, {COUNT} elements, the widest port model"
+        "figures: rounds / elements one after the other (best packet), n = {DIMENSION}, {COUNT} elements ({SIDE} x {SIDE} \
+         matrices), a start-up as long as {TAU} elements"
     )?;
     let mut collective = None;
     for a in rows {
@@ -196,7 +241,10 @@ pub fn run(args: &AlgorithmsArgs, out: &mut dyn Write) -> Result<(), Failure> {
             writeln!(out, "{}", a.collective)?;
         }
         writeln!(out, "  {:<30} {}", a.name, a.summary)?;
-        writeln!(out, "  {:<30} {}, section {}; requires: {}", "", a.source, a.section, requirements(a))?;
+        writeln!(out, "  {:<30} {}; requires: {}", "", origin(a), requirements(a))?;
+        if !a.differs.is_empty() {
+            writeln!(out, "  {:<30} differs: {}", "", a.differs)?;
+        }
         writeln!(out, "  {:<30} ports: {}", "", names(a.ports).join(", "))?;
         if !a.packets.is_empty() {
             writeln!(out, "  {:<30} packets with: {}", "", names(a.packets).join(", "))?;
@@ -206,9 +254,9 @@ pub fn run(args: &AlgorithmsArgs, out: &mut dyn Write) -> Result<(), Failure> {
             writeln!(out, "  {:<30} orders: {}", "", orders.join(", "))?;
         }
         writeln!(out, "  {:<30} cost: {}", "", a.cost)?;
-        let Example { ports, formula, schedule } = Example::of(a)?;
-        let (formula, schedule) = (formula.short(), schedule.short());
-        writeln!(out, "  {:<30} {ports}: {formula} by formula, {schedule} by schedule", "")?;
+        let examples = Example::all(a)?;
+        let figures = examples.iter().map(|example| format!("{} {}", example.parameters.ports, example.short()));
+        writeln!(out, "  {:<30} {}", "", figures.collect::<Vec<_>>().join(", "))?;
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ pub struct CheckArgs {
     #[arg(long, conflicts_with_all = ["collective", "algorithm", "show"])]
     all: bool,
     /// With --all: fewer sizes, in less than three minutes on two cores; the last line says what is left out
-    #[arg(long, requires = "all")]
+    #[arg(long, requires = "all", conflicts_with_all = ["collective", "algorithm"])]
     short: bool,
     /// Print JSON
     #[arg(long)]
@@ -99,7 +99,7 @@ pub fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Failure> {
 /// Formulas are for equal blocks on whole cubes with all their links.
 const ELSEWHERE: &str = " for the next larger whole cube, so bounds";
 
-fn json_of(compared: &Compared) -> serde_json::Value {
+pub fn json_of(compared: &Compared) -> serde_json::Value {
     let Compared { figure, found, stated, bound } = compared;
     json!({ "figure": figure, "schedules": found, "formula": stated, "bound": bound })
 }

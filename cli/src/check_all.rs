@@ -245,7 +245,8 @@ fn counts(collective: Collective, extent: Extent, size: usize, is_usual: bool) -
     counts
 }
 
-/// A count that is a multiple of 2^n and of all numbers up to n; for matrices a side that is cut evenly up to n = 8.
+/// A count that an algorithm of the collective cuts evenly: mostly a multiple of 2^n and of all numbers up to n; for matrices a side,
+/// up to n = 8.
 fn even_count(collective: Collective, n: u32) -> usize {
     fn gcd(a: usize, b: usize) -> usize {
         if b == 0 {
@@ -254,12 +255,16 @@ fn even_count(collective: Collective, n: u32) -> usize {
             gcd(b, a % b)
         }
     }
-    if collective == Collective::MatrixMultiply {
-        return 3 << 6;
+    let packets = 4 * n.max(1) as usize;
+    let divided = (1..=n as usize).fold(24, |all, k| all / gcd(all, k) * k);
+    match collective {
+        Collective::MatrixMultiply => 3 << 6,
+        // n trees of whole packets; vectors that are no longer, as formulas hold where memory is not used again.
+        Collective::Broadcast | Collective::Reduce => 3 * packets * n.max(1) as usize,
+        Collective::Send | Collective::Exchange => divided * packets,
+        // Whole packets too: 4 n of them, and 24 for inversions.
+        _ => (divided << n) / gcd(divided << n, packets) * packets,
     }
-    // Whole packets too: 4 n of them, and 24 for inversions.
-    let least = (1..=n as usize).fold(24, |all, k| all / gcd(all, k) * k) << n;
-    least / gcd(least, 4 * n.max(1) as usize) * 4 * n.max(1) as usize
 }
 
 /// The parameters: orders and trees besides the usual ones with the first and the last root only, and both at once with

@@ -29,8 +29,32 @@ fn check_says_ok() {
     assert!(text.stdout.trim_end().ends_with("ok"));
 }
 
+/// Formulas hold where nothing divides anything. In slices of 17 elements, 9 + 5 + 3 + 2 + 1 + 1 elements are exchanged there and back
+/// for a sum, and 9 + 2 5 + 4 3 + 8 2 + 16 + 32 for a permutation.
+#[test]
+fn check_compares_every_figure() {
+    let elements = |line: &str| {
+        let value = parsed(&format!("check {line} --json"));
+        assert_eq!(value["ok"], true, "{line}: {value}");
+        let figures = value["figures"].as_array().expect("a list").clone();
+        for name in ["rounds", "elements moved", "largest load of a link", "scratch memory", "path"] {
+            assert!(figures.iter().any(|figure| figure["figure"] == name), "{line}: {name} is not compared");
+        }
+        let of_time = figures.iter().find(|figure| figure["figure"] == "elements").expect("a figure").clone();
+        assert_eq!((&of_time["bound"], &of_time["formula"]), (&json!(false), &of_time["schedules"]), "{line}");
+        of_time["schedules"].as_f64().expect("a number")
+    };
+    assert_eq!(elements("all-reduce histogram --size 64 --count 100"), 2.0 * 21.0);
+    assert_eq!(elements("permute permuted_send --size 64 --count 100"), 2.0 * 95.0);
+    assert_eq!(elements("scatter sbnt --size 256 --count 5 --packet 100 --order postorder"), 425.0);
+    assert_eq!(elements("matrix-multiply block --size 32 --count 10"), 37.0);
+    let text = hypercoll("check scatter sbt --size 6 --count 7").stdout;
+    assert!(text.contains("by the formula") && text.contains("at most") && text.ends_with("ok\n"), "{text}");
+}
+
 #[test]
 fn check_refuses_what_it_cannot_check() {
+    refused("check broadcast sbt --short", &["--short"]);
     refused("check broadcast nonsense", &["nonsense", "sbt", "msbt"]);
     refused("check nonsense sbt", &["nonsense", "broadcast", "all-to-all"]);
     refused("check broadcast", &["ALGORITHM"]);

@@ -82,13 +82,17 @@ pub fn reduced(shape: &Shape) -> Formula {
     // trees once, of which the first arrival is combined with its own vector, or, if that is elsewhere, is the result so far.
     let tree = shape.packets().div_ceil(shape.n as usize) as f64 * b;
     let even = shape.packets().is_multiple_of(shape.n as usize) && shape.full_packets();
-    // The first packet comes up n levels behind others. On all ports a node on the way receives those of other trees meanwhile, and
-    // the trees that have a packet more end later.
+    // The first packet comes up n levels behind others. On all ports a node on the way receives those of other trees meanwhile; the
+    // trees that have a packet more end later, and from n = 8 on a node may have to take one more before.
+    let counted = shape.n < 8 || shape.parameters.ports != PortModel::AllPorts;
+    let more = [!even && shape.n > 2, !counted].map(|late| f64::from(u8::from(late)));
     let first = match shape.parameters.ports {
-        PortModel::AllPorts => 2.0 * (n - 1.0) + if even || shape.n == 2 { 0.0 } else { 1.0 },
+        PortModel::AllPorts => 2.0 * (n - 1.0) + more[0] + more[1],
         PortModel::OneWay | PortModel::OnePort => n,
     };
-    Formula { scratch: n * tree.min(m), path: m + first * b, ..forward }.at_most(&[Figure::Path, Figure::Scratch], even)
+    Formula { scratch: n * tree.min(m), path: m + first * b, ..forward }
+        .at_most(&[Figure::Path], even && counted)
+        .at_most(&[Figure::Scratch], even)
 }
 
 /// All ports: sqrt(M tau / t_c) / n; one-port: sqrt(M tau / (t_c n)); one-way: sqrt(2 M tau / (t_c (n - 1))).

@@ -51,7 +51,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
 pub const EXCHANGE: Algorithm = Algorithm {
     collective: Collective::Exchange,
     name: "arbitrary_exchange_2",
-    formula: |shape| meeting(formula(shape), shape),
+    formula: |shape| {
+        let send = formula(shape);
+        meeting(send, send.path - shape.count as f64)
+    },
     ..ALGORITHM
 };
 

@@ -49,7 +49,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
 pub const EXCHANGE: Algorithm = Algorithm {
     collective: Collective::Exchange,
     name: "arbitrary_exchange_3",
-    formula: |shape| meeting(formula(shape), shape),
+    formula: |shape| {
+        let (send, direct) = (formula(shape), direct(shape));
+        let relays = direct.received().take(direct.d.saturating_sub(1) as usize).sum::<usize>() as f64;
+        meeting(send, relays.max(send.path - shape.count as f64))
+    },
     ..ALGORITHM
 };
 
@@ -63,16 +67,27 @@ fn filling(n: u32, distance: u32) -> f64 {
     }
 }
 
+/// What of a group goes on the shortest paths.
+fn direct(shape: &Shape) -> Spreading {
+    let Shape { n, distance, count, .. } = *shape;
+    let groups = shape.parameters.groups(count, n);
+    Spreading { d: distance, len: if distance < n { straight(shape) } else { count }.div_ceil(groups) }
+}
+
+/// What of the vector goes on the shortest paths, if not all does.
+fn straight(shape: &Shape) -> usize {
+    part(0..shape.count, shape.distance as usize, shape.n as usize).start
+}
+
 fn formula(shape: &Shape) -> Formula {
     let Shape { n, distance, count, .. } = *shape;
     if distance == 0 || count == 0 {
         return Formula::NOTHING;
     }
-    let (d, groups) = (distance as usize, shape.parameters.groups(shape.count, n));
-    let straight = part(0..count, d, n as usize).start;
-    let direct = Spreading { d: distance, len: if distance < n { straight } else { count }.div_ceil(groups) };
+    let (d, groups) = (distance as usize, shape.parameters.groups(count, n));
+    let (straight, direct) = (straight(shape), direct(shape));
     let in_turn = (groups - 1) * direct.longest() + direct.in_turn();
-    let relays = || direct.received().take(d - 1);
+    let relays = || direct.received_first().take(d - 1);
     let waits = relays().sum::<usize>();
     let common = Formula {
         rounds: groups + d - 1,
@@ -87,12 +102,14 @@ fn formula(shape: &Shape) -> Formula {
     };
     if distance == n {
         let even = count.is_multiple_of(groups) && direct.is_even();
-        return common.at_most(&[Figure::Elements, Figure::Load, Figure::Scratch, Figure::Path], even);
+        return common
+            .at_most(&[Figure::Elements, Figure::Load, Figure::Scratch], even)
+            .at_most(&[Figure::Path], even && d <= 7);
     }
     let slice = count.div_ceil(n as usize);
     let beside = Spreading { d: distance, len: slice.div_ceil(groups) };
     // Meanwhile the receiver takes a group of each of the d slices that come straight.
-    let detour = (beside.len + beside.received().sum::<usize>()).saturating_sub(straight / groups);
+    let detour = (beside.len + beside.received_first().sum::<usize>()).saturating_sub(straight / groups);
     let even = count.is_multiple_of(n as usize * groups) && beside.is_even() && direct.is_even();
     Formula {
         rounds: groups + d + 1,
@@ -107,7 +124,7 @@ fn formula(shape: &Shape) -> Formula {
     }
     .at_most(&[Figure::Rounds, Figure::Elements], even && distance <= 4)
     .at_most(&[Figure::Load, Figure::Scratch], even)
-    .at_most(&[Figure::Path], even && groups == 1)
+    .at_most(&[Figure::Path], even && groups == 1 && d <= 7)
 }
 
 /// For the best g of the longer part; the paper takes either part's own.

@@ -51,9 +51,9 @@ fn both_ways(send: Formula) -> Formula {
     Formula { moved: 2.0 * send.moved, ..send }
 }
 
-/// The same where a node may lie on both ways: it keeps what goes either, and each waits there for the other.
-fn meeting(send: Formula, shape: &Shape) -> Formula {
-    let waits = send.path - shape.count as f64;
+/// The same where a node may lie on both ways: it keeps what goes either, and each waits there for the other, for so many elements at
+/// most.
+fn meeting(send: Formula, waits: f64) -> Formula {
     if send == Formula::NOTHING || waits == 0.0 && send.scratch == 0.0 {
         return both_ways(send);
     }
@@ -117,13 +117,17 @@ impl Spreading {
         self.stages().sum()
     }
 
-    /// What is received at each distance from 1 to d before the next one has something to receive: a node sends on what its first
-    /// outgoing share takes from as soon as it has that, and the last one gets all.
+    /// What a node receives at each distance from 1 to d; the last one all.
     fn received(&self) -> impl Iterator<Item = usize> {
         let Spreading { d, len } = *self;
-        let before = move |k: usize| k.div_ceil(d as usize - k);
-        let stages = (1..).zip(self.stages());
-        stages.map(move |(k, stage)| if k == d as usize { len.min(k * stage) } else { before(k) * stage })
+        (1..).zip(self.stages()).map(move |(k, stage)| if k == d as usize { len.min(k * stage) } else { k * stage })
+    }
+
+    /// What of it is there before the next distance has something to receive: a node sends on what its first outgoing share takes
+    /// from as soon as it has that. Beyond distance 7 some wait for more.
+    fn received_first(&self) -> impl Iterator<Item = usize> {
+        let d = self.d as usize;
+        (1..).zip(self.received()).map(move |(k, all)| if k == d || d > 7 { all } else { all / k * k.div_ceil(d - k) })
     }
 }
 

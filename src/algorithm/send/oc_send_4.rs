@@ -49,18 +49,26 @@ pub const ALGORITHM: Algorithm = Algorithm {
 pub const EXCHANGE: Algorithm = Algorithm {
     collective: Collective::Exchange,
     name: "oc_exchange_4",
-    formula: |shape| meeting(formula(shape), shape),
+    formula: |shape| {
+        let group = group(shape);
+        meeting(formula(shape), group.received().take(group.d.saturating_sub(1) as usize).sum::<usize>() as f64)
+    },
     ..ALGORITHM
 };
+
+/// What goes together.
+fn group(shape: &Shape) -> Spreading {
+    let groups = shape.parameters.groups(shape.count, shape.distance);
+    Spreading { d: shape.distance, len: shape.count.div_ceil(groups) }
+}
 
 fn formula(shape: &Shape) -> Formula {
     let (d, m) = (shape.distance, shape.count as f64);
     if d == 0 || shape.count == 0 {
         return Formula::NOTHING;
     }
-    let groups = shape.parameters.groups(shape.count, d);
-    let group = Spreading { d, len: shape.count.div_ceil(groups) };
-    let relays = || group.received().take(d as usize - 1);
+    let (groups, group) = (shape.parameters.groups(shape.count, d), group(shape));
+    let relays = || group.received_first().take(d as usize - 1);
     let even = shape.count.is_multiple_of(groups) && group.is_even();
     Formula {
         rounds: groups + d as usize - 1,
@@ -74,7 +82,8 @@ fn formula(shape: &Shape) -> Formula {
         path: m + relays().sum::<usize>() as f64,
         ..Formula::NOTHING
     }
-    .at_most(&[Figure::Elements, Figure::Load, Figure::Scratch, Figure::Path], even)
+    .at_most(&[Figure::Elements, Figure::Load, Figure::Scratch], even)
+    .at_most(&[Figure::Path], even && d <= 7)
 }
 
 /// For the best g.

@@ -87,10 +87,11 @@ fn formula(shape: &Shape) -> Formula {
         load: m,
         scratch: m,
         hops: distance as usize + 2,
-        path: m + (group.len + group.received().sum::<usize>()) as f64,
+        path: m + (group.len + group.received_first().sum::<usize>()) as f64,
         ..Formula::NOTHING
     }
-    .at_most(&[Figure::Elements, Figure::Path], even)
+    .at_most(&[Figure::Elements], even)
+    .at_most(&[Figure::Path], even && distance <= 7)
 }
 
 /// For the best g.

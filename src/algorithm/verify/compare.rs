@@ -116,7 +116,8 @@ impl Comparison<'_> {
             Figure::Moved => cost.elements as f64,
             Figure::Load => cost.max_link_load as f64,
             Figure::Scratch => cost.scratch as f64,
-            // Cut or detoured, messages are others; where memory is used again, or not all are under way at once, they wait for that too.
+            // Cut or detoured, messages are others; where memory is used again, or not all are under way at once, they wait for that,
+            // too.
             Figure::Hops if self.parameters.packet.is_some() || self.call.avoid.is_some() => return None,
             Figure::Hops if formula.scratch > MEMORY_USED_ONCE as f64 => return None,
             Figure::Hops if self.schedules.iter().any(|s| s.operations().len() > s.window) => return None,
@@ -124,6 +125,7 @@ impl Comparison<'_> {
                 let machine = Machine::new(1.0, 0.0, PortModel::AllPorts);
                 simulate(self.schedules, &machine).map_or(f64::INFINITY, |timeline| timeline.time)
             }
+            Figure::Path if formula.scratch > MEMORY_USED_ONCE as f64 => return None,
             Figure::Path => cost.path.map_or(f64::INFINITY, |path| path as f64),
         })
     }
