@@ -83,7 +83,7 @@ impl Hypercube {
             variable: "HYPERCOLL_".into(),
             why: "rank 0's settings cannot be read".into(),
         })?;
-        let Settings { machine, overrides, refused } = sources.settle(cores)?;
+        let Settings { machine, overrides, refused } = sources.resolve(cores)?;
         if let Some(refused) = refused.filter(|_| transport.rank() == 0) {
             log::warn!("{refused}; the built-in parameters are used");
         }

@@ -283,7 +283,7 @@ impl<'e> Execution<'e> {
             for index in 0..self.opened {
                 if receives == matches!(self.schedule.operations()[index].kind, Kind::Receive { .. }) {
                     self.try_start(index as u32)?;
-                    self.settle()?;
+                    self.start_candidates()?;
                 }
             }
         }
@@ -315,12 +315,12 @@ impl<'e> Execution<'e> {
         for completion in done.drain(..) {
             self.inspect(&completion);
             self.complete(completion.operation);
-            self.settle()?;
+            self.start_candidates()?;
         }
         self.work.done = done;
         if let Some(index) = self.work.products.pop_front() {
             self.multiply(index);
-            self.settle()?;
+            self.start_candidates()?;
         }
         Ok(())
     }
@@ -360,7 +360,7 @@ impl<'e> Execution<'e> {
     }
 
     /// Starts all candidates, and those that thereby become ones.
-    fn settle(&mut self) -> Result<()> {
+    fn start_candidates(&mut self) -> Result<()> {
         while let Some(index) = self.work.candidates.pop() {
             self.try_start(index)?;
         }

@@ -173,7 +173,7 @@ impl<'s> Simulation<'s> {
         while let Some(rank) = awake.pop_front() {
             while let Some((index, peer)) = self.next(rank) {
                 awake.extend(peer);
-                self.settle(rank, index, peer);
+                self.assign_times(rank, index, peer);
             }
         }
     }
@@ -196,7 +196,7 @@ impl<'s> Simulation<'s> {
     }
 
     /// Gives an operation, and its partner, their time.
-    fn settle(&mut self, at: usize, index: usize, peer: Option<usize>) {
+    fn assign_times(&mut self, at: usize, index: usize, peer: Option<usize>) {
         let rank = &self.ranks[at];
         let mut start = rank.ready(index).unwrap_or(0.0);
         let mut end = start;
