@@ -1,4 +1,22 @@
-//! What can go wrong in a call.
+//! What can go wrong in a call: every error names the argument, the rank or the variable at fault.
+//!
+//! Errors of the arguments are found before anything is sent; the buffers stay as they were, and the communicator can be used on. After an
+//! error on the way ([`Error::CountsDiffer`], [`Error::PeerFailed`], [`Error::Mpi`]) the buffers hold anything, and later calls on that
+//! [`Hypercube`](crate::Hypercube) return [`Error::Broken`]. What ranks do differently need not be noticed: see the
+//! [list](crate#what-is-not-noticed).
+//!
+//! ```
+//! use hypercoll::{threads, Error};
+//!
+//! threads::run(2, |cube| {
+//!     let mut data = [1, 2, 3];
+//!     let error = cube.process_at_rank(7).broadcast_into(&mut data).unwrap_err();
+//!     assert_eq!(error, Error::Root { root: 7, size: 2 });
+//!     assert_eq!(error.to_string(), "root: 7 is no rank of a communicator of 2 ranks");
+//!     assert_eq!(data, [1, 2, 3]);
+//!     cube.process_at_rank(1).broadcast_into(&mut data).unwrap();
+//! });
+//! ```
 
 use crate::collective::Collective;
 use std::fmt;

@@ -4,6 +4,28 @@
 //! MPI (`mpi`, with the feature of that name) or threads of one process ([`threads`]). It knows an element only as a size
 //! and, for reductions and products of matrices, by the function that computes with it. The [`simulator`] needs neither: it
 //! lives in virtual time.
+//!
+//! ```
+//! use hypercoll::algorithm::{registry, verify, Parameters, PortModel};
+//! use hypercoll::collective::{Call, Collective};
+//! use hypercoll::executor::{simulator, threads};
+//!
+//! // On threads: every rank has the data.
+//! let received = threads::run(8, |cube| {
+//!     let mut data = [u64::from(cube.rank() == 0); 100];
+//!     cube.broadcast(0).algorithm("sbt").run(&mut data).unwrap();
+//!     data.iter().sum::<u64>()
+//! });
+//! assert_eq!(received, [100; 8]);
+//!
+//! // In virtual time: three messages one after the other, each of 10 + 100 units of time.
+//! let sbt = registry::find(Collective::Broadcast, "sbt")?;
+//! let parameters = Parameters::new(PortModel::OnePort);
+//! let schedules = verify::schedules(sbt, &Call::new(Collective::Broadcast, 8, 100), &parameters);
+//! let machine = simulator::Machine::new(10.0, 1.0, PortModel::OnePort);
+//! assert_eq!(simulator::simulate(&schedules, &machine).unwrap().time, 330.0);
+//! # hypercoll::Result::Ok(())
+//! ```
 
 #[cfg(feature = "mpi")]
 pub mod mpi;
