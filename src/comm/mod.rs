@@ -60,12 +60,13 @@ const TIMED_FROM: f64 = 10e-6;
 /// call the same collectives in the same order, as with MPI. Every call returns a [`Result`]; an error of the arguments
 /// leaves the buffers as they were.
 ///
-/// Calls that differ between ranks in a way that no message shows (other roots, algorithms, or counts for which other
-/// algorithms are chosen) may wait for ever, as with MPI: after ten seconds without progress a rank says for whom it waits
-/// (`log`, level warn), and `HYPERCOLL_TIMEOUT` ends the job.
+/// That the calls of all ranks fit together is for the program to see. Where they do not, most differences are
+/// [not noticed](crate#what-is-not-noticed): calls may return wrong data, or wait for ever. Over MPI a rank says after ten
+/// seconds without progress for whom it waits (`log`, level warn), and `HYPERCOLL_TIMEOUT` ends the job.
 ///
-/// If a collective fails on the way (for instance because ranks pass different counts), the communicator is broken: later
-/// calls return [`Error::Broken`], since messages of the failed one may still be under way.
+/// If a collective fails on the way on this rank (for instance because a message of another length came), this `Hypercube` is
+/// broken: later calls on it return [`Error::Broken`], since messages of the failed one may still be under way. Other ranks need
+/// not know of it.
 ///
 /// # Examples
 /// ```
@@ -102,7 +103,6 @@ pub struct Hypercube {
 }
 
 impl Hypercube {
-    #[cfg(feature = "mpi")]
     /// A hypercube of the ranks of `communicator` (all ranks call this together). The communicator is duplicated, so the
     /// messages of both never meet; it returns errors instead of aborting.
     ///
@@ -112,6 +112,15 @@ impl Hypercube {
     /// [`Error::Mpi`] if MPI cannot duplicate the communicator; [`Error::Tuning`] if the tuning file that `HYPERCOLL_TUNING` names
     /// cannot be read or makes no sense; [`Error::Environment`] if a variable asks for what does not exist. The last two are
     /// the same on all ranks.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// let universe = mpi::initialize().unwrap();
+    /// let cube = hypercoll::Hypercube::new(&universe.world())?;
+    /// println!("rank {} of {}", cube.rank(), cube.size());
+    /// # hypercoll::Result::Ok(())
+    /// ```
+    #[cfg(feature = "mpi")]
     pub fn new(communicator: &impl ::mpi::traits::Communicator) -> Result<Hypercube> {
         let (transport, cores) = crate::executor::mpi::MpiTransport::duplicate(communicator)?;
         let found = if transport.rank() == 0 { sources(cores.is_some()) } else { String::new() };

@@ -283,8 +283,8 @@ impl<'e> Execution<'e> {
     ///
     /// # Errors
     /// What the transport reports, at once if nothing is under way any more; and messages that failed or are of the wrong length:
-    /// the rank then still sends and receives all that its schedule says, but sends empty messages, so that the others learn of it
-    /// and nobody waits for ever.
+    /// the rank then still sends and receives all that its schedule says, but sends empty messages, so that the ranks
+    /// that wait for them learn of it.
     ///
     /// # Panics
     /// If a function of the user's has panicked, after the rest was run in that way.

@@ -41,7 +41,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// exist, every call returns [`Error::Environment`]. No tuning file is read.
 ///
 /// A call that waits for a rank whose code has ended, by a panic or otherwise, ends with [`Error::PeerFailed`] instead of
-/// waiting for ever.
+/// waiting for ever. Other waits have no limit: ranks that wait for each other's calls hang, and nothing reports it.
 ///
 /// # Examples
 /// ```

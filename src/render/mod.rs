@@ -1,7 +1,7 @@
 //! Pictures of spanning trees, as text and as SVG.
 //!
-//! They need no drawing library and know no command line: a [`TreePicture`] is made from a tree, and [`text::tree`] or [`svg::tree`] writes
-//! it.
+//! They need no drawing library and know no command line: a [`TreePicture`] is made from a tree, and [`text::tree`] or
+//! [`svg::tree`] writes it.
 //!
 //! ```
 //! use hypercoll::render::{text, Panel, TreePicture};
@@ -11,7 +11,14 @@
 //! let mut out = Vec::new();
 //! text::tree(&TreePicture { title: "The binomial tree of 4 nodes".into(), root: 0, panels }, &mut out)?;
 //! let picture = String::from_utf8(out).unwrap();
-//! println!("{picture}");
+//! // Addresses that a rotation brings back to themselves stand in brackets.
+//! assert!(picture.ends_with("\
+//! level
+//!     0  [00]
+//!     1  ├── 01
+//!     2  │   └── [11]
+//!     1  └── 10
+//! "));
 //! # std::io::Result::Ok(())
 //! ```
 

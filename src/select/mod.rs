@@ -1,8 +1,8 @@
 //! Which algorithm, port model and packet size a call gets, and why.
 //!
-//! The choice is a pure function of the call, the bytes of an element, the user's options and the machine. Ranks that make the same call
-//! therefore choose alike, and need no message to do so. What the machine is, they agree on when a [`crate::Hypercube`] is made:
-//! built-in parameters, or those of a [`tuning`] file.
+//! The choice is a pure function of the call, the bytes of an element, the user's options and the machine. Ranks that
+//! make the same call therefore choose alike, and need no message to do so. What the machine is, they agree on when a
+//! [`crate::Hypercube`] is made: built-in parameters, or those of a [`tuning`] file.
 //!
 //! ```
 //! use hypercoll::collective::{Call, Collective};
