@@ -5,15 +5,16 @@
 //! drawn, and serves every element type of its call.
 //!
 //! The way to a schedule: an algorithm writes a [`Route`] for each node (which intervals travel over which port in
-//! which round), [`fold`] turns the routes of a rank's nodes into the rank's messages, [`place`] finds the buffers, and
-//! [`Builder`] derives the dependencies.
+//! which round), [`fold()`] turns the routes of a rank's nodes into the rank's messages, [`place()`] finds the buffers,
+//! and [`Builder`] derives the dependencies.
 //!
 //! # How a schedule is executed
 //! Every executor, the simulator and the checker follow one rule. Operations are numbered in program order. Operation i
 //! may start when its dependencies are complete, when the operation before it on its channel has started, and when
-//! fewer than [`Schedule::window`] operations separate it from the first incomplete one, or, where that is of an earlier round, fewer than
-//! [`Schedule::ahead`]; over links between hosts both may be less. A channel is a peer and a direction: messages between two ranks match
-//! in order. Nothing else orders operations: there are no barriers between rounds.
+//! fewer than [`Schedule::window`] operations separate it from the first incomplete one, or, where that is of an
+//! earlier round, fewer than [`Schedule::ahead`]; over links between hosts both may be less. A channel is a peer and a
+//! direction: messages between two ranks match in order. Nothing else orders operations: there are no barriers between
+//! rounds.
 //!
 //! ```
 //! use hypercoll::algorithm::{registry, verify, Parameters, PortModel};
