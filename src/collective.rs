@@ -1,9 +1,9 @@
 //! What each collective means: which data is where before and after.
 //!
 //! All data of one call is numbered once, in a flat **space** of element positions. For a scatter the space is the
-//! root's send buffer; for an all-to-all it is all send buffers, rank after rank; for a reduction it is the vector to which
-//! every rank contributes a value at every position. Algorithms route intervals of the space between nodes and know
-//! nothing of buffers; this file alone says where an interval lies at the start ([`Call::initial`]) and at the end
+//! root's send buffer; for an all-to-all it is all send buffers, rank after rank; for a reduction it is the vector to
+//! which every rank contributes a value at every position. Algorithms route intervals of the space between nodes and
+//! know nothing of buffers; this file alone says where an interval lies at the start ([`Call::initial`]) and at the end
 //! ([`Call::last`]).
 //!
 //! ```

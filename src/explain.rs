@@ -1,4 +1,5 @@
-//! What ran and why: [`Hypercube::last`](crate::Hypercube::last) returns it after a call, as data and, printed, as text.
+//! What ran and why: [`Hypercube::last`](crate::Hypercube::last) returns it after a call, as data and, printed, as
+//! text.
 //!
 //! ```
 //! hypercoll::threads::run(8, |cube| {

@@ -1,8 +1,8 @@
 //! Operations of reductions: MPI's own and closures.
 //!
-//! MPI's are [`SystemOperation`]s. Any closure over two elements will do as well, provided that it is associative. A
-//! bare closure need not commute: contributions are combined in rank order. In [`Commutative`] it may also be used by
-//! algorithms that combine in another order, which can be faster.
+//! MPI's are [`SystemOperation`]s. Any closure over two elements will do as well, provided that it is associative.
+//! Contributions to a closure are combined in rank order, so it need not commute. If it does, wrap it in
+//! [`Commutative`]: then algorithms that combine in another order may be chosen, too.
 //!
 //! ```
 //! use hypercoll::{threads, Commutative, SystemOperation};

@@ -1,7 +1,8 @@
 //! What calls MPI, and what shares memory between ranks: the executor's transport, and MPI's control variables.
 //!
-//! This is the one module over `mpi::ffi` and `libc`, and the only one with `unsafe` code. All calls use the `PMPI_` names, so that
-//! the library can live inside an interposer that exports the `MPI_` ones. Programs reach it by [`Hypercube::new`]:
+//! This is the one module over `mpi::ffi` and `libc`, and the only one with `unsafe` code. All calls use the `PMPI_`
+//! names, so that the library can live inside an interposer that exports the `MPI_` ones. Programs reach it by
+//! [`Hypercube::new`]:
 //!
 //! ```no_run
 //! use hypercoll::Hypercube;
