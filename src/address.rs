@@ -8,6 +8,19 @@
 //!
 //! Addresses and the numbers of nodes are `usize`; dimensions, ports and numbers of steps are `u32`. Every function takes a
 //! dimension of at most [`MAX_DIMENSION`] and an address below 2^n; neither is checked in release builds.
+//!
+//! ```
+//! use hypercoll::address::{dimension_for, gray, Ports};
+//!
+//! // Six ranks play on the cube of eight nodes.
+//! assert_eq!(dimension_for(6), 3);
+//! // As seen from root 6, rank 5 is node 011: its way there crosses ports 0 and 1.
+//! let relative = 5 ^ 6;
+//! assert_eq!(Ports(relative).iter().collect::<Vec<u32>>(), [0, 1]);
+//! // The Gray code visits every node, and goes along one link in every step.
+//! let walk: Vec<usize> = (0..8).map(gray).collect();
+//! assert_eq!(walk, [0b000, 0b001, 0b011, 0b010, 0b110, 0b111, 0b101, 0b100]);
+//! ```
 
 /// The largest dimension of a cube: 2^30 nodes, so that a node and every product of two short quantities fit a word.
 pub const MAX_DIMENSION: u32 = 30;

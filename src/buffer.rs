@@ -1,4 +1,25 @@
 //! What can be passed as a buffer: slices, vectors, arrays and single numbers, as in rsmpi.
+//!
+//! An element is any plain old data ([`bytemuck::Pod`]): numbers, arrays of them, and your own types. Counts are in elements.
+//!
+//! ```
+//! use hypercoll::{threads, SystemOperation};
+//!
+//! threads::run(4, |cube| {
+//!     let mut number = cube.rank() as u64;
+//!     cube.all_reduce_in_place(&mut number, SystemOperation::sum()).unwrap();
+//!     assert_eq!(number, 6);
+//!
+//!     let mut vector = vec![cube.rank() as f32; 8];
+//!     cube.process_at_rank(3).broadcast_into(&mut vector[2..]).unwrap(); // a part of it
+//!     assert_eq!(vector[7], 3.0);
+//!
+//!     // A vector of points: one element has three coordinates.
+//!     let mut points = vec![[0.0; 3]; 4];
+//!     cube.all_gather_into(&[[cube.rank() as f64; 3]][..], &mut points).unwrap();
+//!     assert_eq!(points, [[0.0; 3], [1.0; 3], [2.0; 3], [3.0; 3]]);
+//! });
+//! ```
 
 use bytemuck::Pod;
 

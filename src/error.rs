@@ -1,4 +1,27 @@
-//! What can go wrong in a call.
+//! What can go wrong in a call: every error names the argument, the rank or the variable at fault.
+//!
+//! An error of the arguments is found before the rank sends anything. Its buffers stay as they were. If all ranks get
+//! it, as in the example, the communicator can be used on.
+//!
+//! After an error on the way ([`Error::CountsDiffer`], [`Error::PeerFailed`], [`Error::Mpi`]) the contents of the
+//! receive buffer are undefined, and later calls on that rank's [`Hypercube`](crate::Hypercube) return
+//! [`Error::Broken`].
+//!
+//! An error is one of the rank that gets it: other ranks need not get any. What they then do, and which differences
+//! between the calls of ranks are no errors at all, is said under [What is not noticed](crate#what-is-not-noticed).
+//!
+//! ```
+//! use hypercoll::{threads, Error};
+//!
+//! threads::run(2, |cube| {
+//!     let mut data = [1, 2, 3];
+//!     let error = cube.process_at_rank(7).broadcast_into(&mut data).unwrap_err();
+//!     assert_eq!(error, Error::Root { root: 7, size: 2 });
+//!     assert_eq!(error.to_string(), "root: 7 is no rank of a communicator of 2 ranks");
+//!     assert_eq!(data, [1, 2, 3]);
+//!     cube.process_at_rank(1).broadcast_into(&mut data).unwrap();
+//! });
+//! ```
 
 use crate::collective::Collective;
 use std::fmt;
@@ -100,7 +123,8 @@ pub enum Error {
         /// Why not.
         why: String,
     },
-    /// A message of another length than the schedule of this rank says.
+    /// A message of another length than the schedule of this rank says: counts differ, or other arguments. Only the rank that
+    /// receives it is told.
     CountsDiffer {
         /// The sender.
         peer: usize,
@@ -109,14 +133,14 @@ pub enum Error {
         /// Bytes that the schedule says.
         expected: usize,
     },
-    /// Another rank failed in this collective, or has ended.
+    /// Another rank failed in this collective and sent an empty message in place of its data; on threads also: its code has ended.
     PeerFailed {
         /// The rank from which the news came.
         peer: usize,
     },
-    /// An earlier collective on this communicator failed.
+    /// An earlier collective on this communicator failed on this rank.
     Broken,
-    /// Nothing arrived for longer than the limit that the user set.
+    /// Nothing arrived for longer than the limit that the user set, `HYPERCOLL_TIMEOUT`. No call returns it: the job ends with it.
     Timeout {
         /// The time waited, in seconds.
         seconds: u64,

@@ -1,4 +1,20 @@
-//! What ran and why.
+//! What ran and why: [`Hypercube::last`](crate::Hypercube::last) returns it after a call, as data and, printed, as
+//! text.
+//!
+//! ```
+//! hypercoll::threads::run(8, |cube| {
+//!     let mut data = [0u32; 100];
+//!     cube.broadcast(0).algorithm("sbt").run(&mut data).unwrap();
+//!
+//!     let explanation = cube.last().unwrap();
+//!     assert_eq!((explanation.algorithm, explanation.why.as_str()), ("sbt", "asked for"));
+//!     if cube.rank() == 0 {
+//!         // The root of the binomial tree sends 3 messages of 100 elements of 4 bytes.
+//!         assert_eq!((explanation.rounds, explanation.messages, explanation.bytes), (3, 3, 1200));
+//!         assert!(explanation.to_string().starts_with("broadcast of 100 x 4 B on 8 ranks, root 0: sbt"));
+//!     }
+//! });
+//! ```
 
 use crate::algorithm::Parameters;
 use crate::collective::{Collective, MatrixProduct};

@@ -5,6 +5,18 @@
 //!
 //! A value v lies in bin i if edge i <= v < edge i + 1; the last bin also has its upper edge, as in `numpy.histogram`. Values
 //! outside are counted apart, and so are those that are no number.
+//!
+//! ```
+//! use hypercoll::histogram::Bins;
+//!
+//! hypercoll::threads::run(2, |cube| {
+//!     let values = [[0.5, 1.0, 7.0], [1.5, 2.0, 2.5]][cube.rank()];
+//!     let bins = Bins::uniform(0.0, 2.0, 2).unwrap(); // 0 <= v < 1 and 1 <= v <= 2
+//!     let histogram = cube.histogram(&values, &bins).everywhere().unwrap();
+//!     assert_eq!(histogram.counts, [1, 3]);
+//!     assert_eq!(histogram.above, 2); // 7.0 and 2.5
+//! });
+//! ```
 
 use crate::buffer::Buffer;
 use crate::collective::part;

@@ -1,29 +1,13 @@
 //! Hypercube collectives over MPI.
 //!
-//! Every rank plays a node of a Boolean cube, works out its parents, children and messages from its own address, and
-//! carries them out by nonblocking point-to-point messages, over MPI between hosts and through shared memory within one:
-//! broadcast along edge-disjoint spanning trees, scatter along balanced ones, exchanges that keep every link of the cube busy,
-//! and the direct algorithms that are best where ranks share a memory. The collectives have rsmpi's names and argument order,
-//! and return [`Result`]s.
+//! Every rank plays a node of a Boolean cube. From its own address it works out its parents, its children and its
+//! messages. Between hosts these travel by nonblocking point-to-point calls of MPI; within a host they go through
+//! shared memory.
 //!
-//! # The one idea
-//! An algorithm is a pure function from (call, node) to the transfers of that node. What becomes of them is a [`schedule`],
-//! plain data, and everything else consumes schedules:
-//!
-//! ```text
-//! address -> topology -> algorithm -> schedule -+-> executor::mpi        nonblocking point-to-point, shared memory
-//!                                               +-> executor::threads    ranks are threads; no MPI needed
-//!                                               +-> executor::simulator  virtual time, port models
-//!                                               +-> schedule::check      proof over all ranks
-//!                                               +-> select               predicted time, choice
-//! ```
-//!
-//! * [`address`]: relative addresses, rotations, necklaces, Gray code. * [`topology`]: the spanning trees.
-//! * [`collective`]: what each collective means. * [`algorithm`]: the algorithms and their registry.
-//! * [`schedule`]: from the transfers of nodes to the operations of ranks, for any number of ranks; checker and cost.
-//! * [`select`]: which algorithm a call gets, and why. * [`executor`]: what carries schedules out.
-//! * [`comm`]: the public API, [`Hypercube`], also without links that are faulty ([`Hypercube::avoid_links`]).
-//! * [`histogram`]: values into bins. * [`matrix`]: products and transposes of matrices. * [`render`]: pictures.
+//! Among the algorithms are broadcasts along edge-disjoint spanning trees, scatters along balanced ones, and exchanges
+//! that keep every link of the cube busy. There are direct algorithms as well, which are often best where ranks share a
+//! memory. The library chooses one for each call, unless you name one. The collectives have rsmpi's names and argument
+//! order, and return [`Result`]s.
 //!
 //! # Over MPI
 //! ```no_run
@@ -60,10 +44,38 @@
 //! assert!(results.iter().all(|(bin, last, _)| (*bin, *last) == (28, 7)));
 //! assert!(results[0].2.contains("msbt (HJ86 MSBT)"));
 //! ```
+//! The feature `mpi`, which is on by default, needs an MPI library and libclang. Without it (`default-features =
+//! false`) all but `Hypercube::new` and the control variables of MPI is there.
+//!
+//! # Where to find what
+//! * [`comm`]: the communicator, [`Hypercube`], and its collectives. Start here.
+//! * [`threads`]: the same on threads, without MPI.
+//! * [`operation`]: what reductions combine with. [`buffer`]: what can be sent and received. [`error`]: what can go
+//!   wrong.
+//! * [`matrix`]: products and transposes of matrices that are spread over the ranks.
+//! * [`histogram`]: values into bins.
+//! * [`explain`]: what ran, and why. [`select`]: how the library chooses.
+//! * [`algorithm`]: the algorithms, their list ([`algorithm::registry`]), and the proof of one ([`algorithm::verify`]).
+//! * [`collective`]: what each collective means. [`topology`]: the spanning trees. [`address`]: the addresses of nodes.
+//! * [`schedule`]: what a rank does in a call, as data; its check and its cost.
+//! * [`executor`]: what carries schedules out, with a [simulator](executor::simulator).
+//! * [`render`]: pictures of trees.
+//!
+//! # How it works
+//! An algorithm is a pure function from a call and a node to what that node sends and receives. This is made into a
+//! [`schedule`] for each rank, for any number of ranks. A schedule is plain data, and all else reads schedules:
+//!
+//! ```text
+//! address -> topology -> algorithm -> schedule -+-> executor::mpi        nonblocking point-to-point, shared memory
+//!                                               +-> executor::threads    ranks are threads; no MPI needed
+//!                                               +-> executor::simulator  virtual time, port models
+//!                                               +-> schedule::check      proof over all ranks
+//!                                               +-> select               predicted time, choice
+//! ```
 //!
 //! # Environment
-//! Variables that users set, for programs that they cannot change. Rank 0's values count on all ranks, except for the last three,
-//! which each rank reads for itself; threads ([`threads::run`]) read the first four.
+//! These variables are for users of programs that they cannot change. Rank 0's values count on all ranks; only the last
+//! three are read by each rank for itself. Threads ([`threads::run`]) read the first four.
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -71,36 +83,75 @@
 //! | `HYPERCOLL_PACKET` | packet size in bytes: `broadcast=8KiB`, or `8KiB` for all collectives that have an algorithm with packets |
 //! | `HYPERCOLL_PORTS` | port model, `one-way`, `one-port` or `all-ports`, in the same form |
 //! | `HYPERCOLL_SYMMETRIZED` | all dimensions at once or one at a time, `true` or `false`, in the same form |
-//! | `HYPERCOLL_TUNING` | the tuning file, as `hypercoll tune` writes it; empty: none. If it is not set, `hypercoll/<host>-<shared\|network>.toml` in `XDG_CONFIG_HOME` or `~/.config`, if there is one; [`select::tuning`] |
-//! | `HYPERCOLL_TIMEOUT` | whole seconds without progress after which a collective ends the job, naming the ranks that are missing. A message through MPI (each part of one that is split: beyond 1 GiB with Open MPI, 128 MiB with MPICH), and a long one that its receiver copies out of the sender's memory, counts as progress only when it is complete: the limit must exceed the time of the longest one |
-//! | `HYPERCOLL_SHARED_MEMORY` | `single-copy` (the default): messages between ranks of one host go through memory that they share, and long ones are copied out of the sender's; `two-copies`: ranks do not read each other's memory; `off`: messages go through MPI. The least willing rank counts |
+//! | `HYPERCOLL_TUNING` | the tuning file that `hypercoll tune` has written ([`select::tuning`]); empty: none. Not set: `hypercoll/<host>-<shared\|network>.toml` in `XDG_CONFIG_HOME` or `~/.config`, if there is one |
+//! | `HYPERCOLL_TIMEOUT` | whole seconds without progress after which a collective ends the job; it names the ranks that are missing |
+//! | `HYPERCOLL_SHARED_MEMORY` | `single-copy` (the default): messages between ranks of one host go through memory that they share, and long ones are copied out of the sender's; `two-copies`: ranks do not read each other's memory; `off`: messages go through MPI. If ranks differ, the one that allows the least counts |
 //! | `HYPERCOLL_SYNCHRONOUS_SENDS` | `1`: every send waits for its receive, for tests |
 //!
-//! What a call's own options say goes before the environment. What does not exist is an error of `Hypercube::new`; what a call
-//! cannot honour is an error of that call ([`Error::Environment`]), never silently left out. A tuning file that was made for other
-//! hosts, or for another version of MPI or of this library, is refused with a warning (`log`), and the built-in parameters are
-//! used; [`Hypercube::explain_last`] says so.
+//! The options of a call count for more than the environment. A variable that asks for what does not exist is an error
+//! of `Hypercube::new`. If a call cannot do what a variable asks for, that call returns [`Error::Environment`].
+//!
+//! `HYPERCOLL_TIMEOUT` must be longer than the longest message takes. Through MPI, or copied out of the sender's
+//! memory, a message is no progress before it is complete. (Through MPI, messages beyond 1 GiB with Open MPI, or 128
+//! MiB with MPICH, are split; each part counts.)
+//!
+//! A tuning file may have been made for other hosts, or for another version of MPI or of this library. It is then
+//! refused with a warning (`log`), the built-in parameters are used, and [`Hypercube::explain_last`] says so.
 //!
 //! # What is guaranteed
-//! Any number of ranks from 1 on (products of matrices: 2^n), any root, any count (also 0), all `bytemuck::Pod` elements;
-//! operations that do not commute are combined in rank order. For a given algorithm, number of ranks, packet size and
-//! hosting, floating-point reductions combine in a fixed order: at every step what comes from a lower rank is the left operand, and the steps
-//! are those of the broadcast, backwards, or exchanges. Errors of the arguments are found before anything is sent and leave
-//! the buffers as they were. Ranks that pass different counts get an error where a message of the wrong length arrives; they,
-//! and those that wait for them, do not hang, as long as the ranks agree on the number of messages. (Between hosts a message of more than 2 KiB
-//! that meets a receive of another length is reported after a tenth of a second; it is written nowhere.)
-//! Whatever else keeps a rank waiting is reported after ten seconds, by name of the ranks it waits for (`log`, warn level), and ends the job after
-//! `HYPERCOLL_TIMEOUT` seconds, if set.
+//! If all ranks make the same calls, in the same order, with arguments that fit together:
+//! * Every number of ranks from 1 on is served, every root, every count, also 0 on all ranks, and every element that is
+//!   [`bytemuck::Pod`]. Products of matrices need 2^n ranks.
+//! * Operations that do not commute are combined in rank order.
+//! * Reductions in floating point combine in a fixed order, whatever the timing. The order depends on the call, the
+//!   number of ranks, and the algorithm with its parameters. In every step, what comes from a lower rank is the left
+//!   operand. Which algorithm the library chooses depends on the machine: name it, with its parameters, if results must
+//!   be the same to the last bit on different machines.
+//!
+//! In any case:
+//! * A rank whose own arguments are wrong gets an error before it sends anything, and its buffers stay as they were.
+//! * A message is never written beyond the buffer that it is received into.
+//! * Over MPI, a rank that waits for ten seconds without progress says for which ranks it waits (`log`, level warn). If
+//!   `HYPERCOLL_TIMEOUT` is set, the job ends after so many seconds.
+//!
+//! # What is not noticed
+//! As with MPI, the calls of all ranks must fit together, and it is the program that has to see to it. A rank checks
+//! one thing only: whether a message that arrives is as long as it expects. So:
+//!
+//! * **Messages of different lengths** (as when counts differ) are an error on the rank that receives:
+//!   [`Error::CountsDiffer`]. In place of all that this rank still has to send in the call it sends empty messages, and
+//!   ranks that receive one get an error too ([`Error::PeerFailed`]). All other ranks get `Ok`, and often the sender is
+//!   one of them. Between hosts, if the expected or the actual message has more than 2 KiB, the error comes after a
+//!   tenth of a second.
+//! * **Messages of equal lengths** are taken for what is expected. Where ranks pass different roots, different
+//!   operations or elements of different types, or even call different collectives, there may be no error at all, and
+//!   wrong data.
+//! * **Different numbers of messages** come of different packet sizes or algorithms, of counts for which the library
+//!   chooses different ones, and often of different roots. A rank that expects more messages than come waits for ever.
+//!   A message that nobody expects is taken for one of a later call, which then returns wrong data or an error.
+//! * **A count of 0 on some ranks only** is such a difference, since no elements are no message. The other ranks may
+//!   wait for ever, and what they have sent may turn up as the data of a later call.
+//! * **An error of the arguments on one rank** is returned on that rank alone. The others wait for it. If it goes on to
+//!   another call, that call may get what the others have sent for this one.
+//!
+//! After an error on the way (not one of its arguments), a rank's later calls on that [`Hypercube`] return
+//! [`Error::Broken`]. Ranks that have had no error do not know of it, and wait for that rank in their next call. So a
+//! rank that gets an error should end the job (`MPI_Abort`), or tell the others by means of its own; then all of them
+//! can make a new [`Hypercube`].
+//!
+//! On threads, a wait for a rank whose code has ended is an error ([`Error::PeerFailed`]). Other waits on threads have
+//! no limit, and are not reported.
 //!
 //! # Papers
 //! * HJ86: C.-T. Ho, S. L. Johnsson, Distributed Routing Algorithms for Broadcasting and Personalized Communication in
 //!   Hypercubes, YALEU/DCS/TR-483, 1986.
 //! * HJ88: C.-T. Ho, S. L. Johnsson, Spanning Balanced Trees in Boolean Cubes, YALEU/DCS/TR-611, 1988.
-//! * BOSTT: D. P. Bertsekas, C. Ozveren, G. D. Stamoulis, P. Tseng, J. N. Tsitsiklis, Optimal Communication Algorithms for
-//!   Hypercubes, Journal of Parallel and Distributed Computing 11, 1991.
-//! * HJE: C.-T. Ho, S. L. Johnsson, A. Edelman, Matrix Multiplication on Hypercubes Using Full Bandwidth and Constant Storage,
-//!   TR-19-91, Harvard University, 1991.
-//! * SW: Q. F. Stout, B. Wagar, Intensive Hypercube Communication, Journal of Parallel and Distributed Computing 10, 1990.
+//! * BOSTT: D. P. Bertsekas, C. Ozveren, G. D. Stamoulis, P. Tseng, J. N. Tsitsiklis, Optimal Communication Algorithms
+//!   for Hypercubes, Journal of Parallel and Distributed Computing 11, 1991.
+//! * HJE: C.-T. Ho, S. L. Johnsson, A. Edelman, Matrix Multiplication on Hypercubes Using Full Bandwidth and Constant
+//!   Storage, TR-19-91, Harvard University, 1991.
+//! * SW: Q. F. Stout, B. Wagar, Intensive Hypercube Communication, Journal of Parallel and Distributed Computing 10,
+//!   1990.
 #![deny(missing_docs)]
 
 pub mod address;

@@ -1,4 +1,29 @@
 //! Operations of reductions: MPI's own and closures.
+//!
+//! MPI's are [`SystemOperation`]s. Any closure over two elements will do as well, provided that it is associative.
+//! Contributions to a closure are combined in rank order, so it need not commute. If it does, wrap it in
+//! [`Commutative`]: then algorithms that combine in another order may be chosen, too.
+//!
+//! ```
+//! use hypercoll::{threads, Commutative, SystemOperation};
+//!
+//! threads::run(3, |cube| {
+//!     let mine = cube.rank() as f64;
+//!     let mut largest = 0.0;
+//!     cube.all_reduce_into(&mine, &mut largest, SystemOperation::max()).unwrap();
+//!     assert_eq!(largest, 2.0);
+//!
+//!     let mut norm = 0.0;
+//!     cube.all_reduce_into(&mine, &mut norm, Commutative(|a: &f64, b: &f64| a.hypot(*b))).unwrap();
+//!     assert!((norm - 5f64.sqrt()).abs() < 1e-12); // sqrt(0 + 1 + 4)
+//!
+//!     // Steps x -> 2x + r, rank after rank, as one: 2(2(2x + 0) + 1) + 2 = 8x + 4.
+//!     let mut all = [[0.0; 2]];
+//!     let then = |f: &[f64; 2], g: &[f64; 2]| [g[0] * f[0], g[0] * f[1] + g[1]];
+//!     cube.all_reduce_into(&[[2.0, mine]][..], &mut all[..], then).unwrap();
+//!     assert_eq!(all, [[8.0, 4.0]]);
+//! });
+//! ```
 
 use crate::schedule::Side;
 use bytemuck::Pod;

@@ -94,12 +94,12 @@ fn settings(args: &ExplainArgs) -> Result<Settings, Failure> {
     let cores = (args.machine != Where::Network).then_some(cores);
     let sources = Sources::read(here(cores.is_some()), args.tuning.as_deref());
     let Where::File(path) = &args.machine else {
-        return sources.settle(cores).map_err(|error| Failure::Usage(error.to_string()));
+        return sources.resolve(cores).map_err(|error| Failure::Usage(error.to_string()));
     };
     if args.tuning.is_some() {
         return Err(Failure::Usage("tuning: there is a machine's file already (--machine)".into()));
     }
-    let mut settings = sources.without_file().settle(cores).map_err(|error| error.to_string())?;
+    let mut settings = sources.without_file().resolve(cores).map_err(|error| error.to_string())?;
     settings.machine = read(path)?.machine(None);
     Ok(settings)
 }

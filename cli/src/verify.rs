@@ -109,8 +109,8 @@ fn under_mpi(args: &VerifyArgs, out: &mut dyn Write) -> std::result::Result<(), 
     outcome.and(flushed.map_err(Failure::from))
 }
 
-/// Ranks that pass different counts get an error, and nobody waits for ever; each time on a communicator of its own, as
-/// it is broken afterwards.
+/// Of ranks that pass different counts, those that receive a message of another length get an error, and nobody waits for ever
+/// where the number of messages is the same; each time on a communicator of its own, as it is broken afterwards.
 #[cfg(feature = "mpi")]
 fn mismatch(args: &VerifyArgs, world: &impl mpi::traits::Communicator, tally: &mut Tally) {
     for (on_root, elsewhere) in [

@@ -144,7 +144,7 @@ impl Figures {
 /// What an algorithm costs: time = `rounds` tau + `elements` t_c by the paper; and what else decides where ranks share a memory.
 ///
 /// The figures are those of a whole cube of N = 2^n nodes with equal blocks. [`super::verify`] compares each with the schedules:
-/// it is equal, or a bound that the formula states as one ([`Formula::at_most`]).
+/// it is equal, or a bound that the formula states as one ([`Formula::at_most`](Formula#structfield.at_most)).
 ///
 /// Elsewhere they are bounds. Where the number of ranks is no power of two, a rank plays two nodes of the next larger cube at
 /// most: it takes no more rounds and hops, moves no more, and twice the elements, load, path and scratch memory at most.

@@ -3,6 +3,23 @@
 //! An algorithm is a pure function that writes the [`Route`] of one node. It names intervals, neighbours and rounds, and
 //! knows no rank, no buffer and no transport. Collectives that are opposites of each other share it: gather is scatter
 //! backwards, reduce is broadcast backwards, reduce-scatter is all-gather backwards ([`Form`]).
+//!
+//! What an algorithm does can be looked at without running it:
+//! ```
+//! use hypercoll::algorithm::{registry, Parameters, PortModel};
+//! use hypercoll::collective::{Call, Collective};
+//!
+//! // 100 elements from rank 0 to 8 ranks along the binomial tree.
+//! let sbt = registry::find(Collective::Broadcast, "sbt")?;
+//! let call = Call::new(Collective::Broadcast, 8, 100);
+//! let parameters = Parameters::new(PortModel::OnePort);
+//! let formula = (sbt.formula)(&sbt.shape(&call, &parameters));
+//! assert_eq!(formula.rounds, 3); // log2 8
+//! // The root sends all of it three times; rank 7, a leaf, passes nothing on.
+//! assert_eq!(sbt.schedule(&call, &parameters, 0).elements_sent(), 300);
+//! assert_eq!(sbt.schedule(&call, &parameters, 7).elements_sent(), 0);
+//! # hypercoll::Result::Ok(())
+//! ```
 
 mod formula;
 mod parameters;

@@ -1,5 +1,21 @@
-//! The list of all algorithms. The command line, the checker, the tests, the benchmark, the choice and the README's table are
-//! driven by it, so that none of them can drift.
+//! The list of all algorithms: what there is for a collective, and an algorithm by its name.
+//!
+//! The command line, the checker, the tests, the benchmark, the choice and the table of algorithms read this list, so that they cannot
+//! come to differ.
+//!
+//! ```
+//! use hypercoll::algorithm::registry;
+//! use hypercoll::collective::Collective;
+//!
+//! let barriers: Vec<&str> = registry::of(Collective::Barrier).map(|algorithm| algorithm.name).collect();
+//! assert_eq!(barriers, ["dissemination", "direct", "central"]);
+//!
+//! let msbt = registry::find(Collective::Broadcast, "msbt")?;
+//! assert_eq!(msbt.source, "HJ86 MSBT"); // the paper, and the name there
+//! let error = registry::find(Collective::Broadcast, "mbst").err().unwrap();
+//! assert!(error.to_string().contains("known: sbt, msbt, recursive_doubling"));
+//! # hypercoll::Result::Ok(())
+//! ```
 
 use super::Algorithm;
 use crate::collective::Collective;

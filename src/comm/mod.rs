@@ -1,4 +1,26 @@
-//! The communicator: what users call.
+//! The communicator, [`Hypercube`], and its collectives: what a program calls.
+//!
+//! A collective has two forms. The short one has rsmpi's name and arguments, and leaves the algorithm to the library:
+//! [`Hypercube::all_reduce_into`], [`Process::broadcast_into`]. The long one takes options before it runs:
+//! [`Hypercube::all_reduce`], [`Hypercube::broadcast`].
+//!
+//! ```
+//! use hypercoll::{threads, SystemOperation};
+//!
+//! threads::run(4, |cube| {
+//!     // The mean of 8 values, two on each rank.
+//!     let values = [cube.rank() as f64, 10.0];
+//!     let mut sum = values.iter().sum::<f64>();
+//!     cube.all_reduce_in_place(&mut sum, SystemOperation::sum()).unwrap();
+//!     assert_eq!(sum / 8.0, 5.75);
+//!
+//!     // The same with an algorithm of your choice.
+//!     let mut sum = values.iter().sum::<f64>();
+//!     cube.all_reduce().algorithm("sbt").run_in_place(&mut sum, SystemOperation::sum()).unwrap();
+//!     assert_eq!(sum / 8.0, 5.75);
+//!     assert_eq!(cube.last().unwrap().algorithm, "sbt");
+//! });
+//! ```
 
 mod plans;
 mod process;
@@ -38,12 +60,28 @@ const TIMED_FROM: f64 = 10e-6;
 /// call the same collectives in the same order, as with MPI. Every call returns a [`Result`]; an error of the arguments
 /// leaves the buffers as they were.
 ///
-/// Calls that differ between ranks in a way that no message shows (other roots, algorithms, or counts for which other
-/// algorithms are chosen) may wait for ever, as with MPI: after ten seconds without progress a rank says for whom it waits
-/// (`log`, level warn), and `HYPERCOLL_TIMEOUT` ends the job.
+/// That the calls of all ranks fit together is for the program to see. Where they do not, most differences are
+/// [not noticed](crate#what-is-not-noticed): calls may return wrong data, or wait for ever. Over MPI a rank says after ten
+/// seconds without progress for whom it waits (`log`, level warn), and `HYPERCOLL_TIMEOUT` ends the job.
 ///
-/// If a collective fails on the way (for instance because ranks pass different counts), the communicator is broken: later
-/// calls return [`Error::Broken`], since messages of the failed one may still be under way.
+/// If a collective fails on the way on this rank (for instance because a message of another length came), this `Hypercube` is
+/// broken: later calls on it return [`Error::Broken`], since messages of the failed one may still be under way. Other ranks need
+/// not know of it.
+///
+/// # Examples
+/// ```
+/// use hypercoll::{threads, Hypercube, SystemOperation};
+///
+/// /// The largest of all values: over MPI in the program, here on threads.
+/// fn largest(cube: &Hypercube, values: &[f64]) -> hypercoll::Result<f64> {
+///     let mut largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+///     cube.all_reduce_in_place(&mut largest, SystemOperation::max())?;
+///     Ok(largest)
+/// }
+///
+/// let found = threads::run(3, |cube| largest(cube, &[cube.rank() as f64, -1.0]).unwrap());
+/// assert_eq!(found, [2.0; 3]);
+/// ```
 pub struct Hypercube {
     rank: usize,
     size: usize,
@@ -65,7 +103,6 @@ pub struct Hypercube {
 }
 
 impl Hypercube {
-    #[cfg(feature = "mpi")]
     /// A hypercube of the ranks of `communicator` (all ranks call this together). The communicator is duplicated, so the
     /// messages of both never meet; it returns errors instead of aborting.
     ///
@@ -75,6 +112,15 @@ impl Hypercube {
     /// [`Error::Mpi`] if MPI cannot duplicate the communicator; [`Error::Tuning`] if the tuning file that `HYPERCOLL_TUNING` names
     /// cannot be read or makes no sense; [`Error::Environment`] if a variable asks for what does not exist. The last two are
     /// the same on all ranks.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// let universe = mpi::initialize().unwrap();
+    /// let cube = hypercoll::Hypercube::new(&universe.world())?;
+    /// println!("rank {} of {}", cube.rank(), cube.size());
+    /// # hypercoll::Result::Ok(())
+    /// ```
+    #[cfg(feature = "mpi")]
     pub fn new(communicator: &impl ::mpi::traits::Communicator) -> Result<Hypercube> {
         let (transport, cores) = crate::executor::mpi::MpiTransport::duplicate(communicator)?;
         let found = if transport.rank() == 0 { sources(cores.is_some()) } else { String::new() };
@@ -83,7 +129,7 @@ impl Hypercube {
             variable: "HYPERCOLL_".into(),
             why: "rank 0's settings cannot be read".into(),
         })?;
-        let Settings { machine, overrides, refused } = sources.settle(cores)?;
+        let Settings { machine, overrides, refused } = sources.resolve(cores)?;
         if let Some(refused) = refused.filter(|_| transport.rank() == 0) {
             log::warn!("{refused}; the built-in parameters are used");
         }
@@ -134,6 +180,15 @@ impl Hypercube {
     }
 
     /// A rank as the root of collectives, as in rsmpi. That it is a rank is checked by the call.
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(4, |cube| {
+    ///     let mut data = if cube.rank() == 1 { [1, 2, 3] } else { [0; 3] };
+    ///     cube.process_at_rank(1).broadcast_into(&mut data).unwrap();
+    ///     assert_eq!(data, [1, 2, 3]);
+    /// });
+    /// ```
     pub fn process_at_rank(&self, rank: impl TryInto<usize>) -> Process<'_> {
         Process { cube: self, rank: rank.try_into().unwrap_or(usize::MAX) }
     }
@@ -155,6 +210,17 @@ impl Hypercube {
     ///
     /// # Errors
     /// [`Error::Link`] if two ranks are not neighbours, or no other links join them; the cube then stays as it was.
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(8, |cube| {
+    ///     cube.avoid_links(&[(0, 1)]).unwrap();
+    ///     let mut data = [(cube.rank() == 0) as u8; 64];
+    ///     cube.broadcast(0).algorithm("sbt").run(&mut data).unwrap();
+    ///     assert_eq!(data, [1; 64]); // rank 1 got it by another way
+    ///     assert_eq!(cube.last().unwrap().avoided, [(0, 1)]);
+    /// });
+    /// ```
     pub fn avoid_links(&self, links: &[(usize, usize)]) -> Result<()> {
         let avoid = Avoided::new(self.size, links)?;
         *self.avoid.borrow_mut() = (!links.is_empty()).then_some(avoid);
@@ -170,6 +236,17 @@ impl Hypercube {
     ///
     /// # Errors
     /// Failures of the transport.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    /// let entered = AtomicUsize::new(0);
+    /// hypercoll::threads::run(3, |cube| {
+    ///     entered.fetch_add(1, SeqCst);
+    ///     cube.barrier().unwrap();
+    ///     assert_eq!(entered.load(SeqCst), 3);
+    /// });
+    /// ```
     pub fn barrier(&self) -> Result<()> {
         self.prepare(Collective::Barrier, 0).go(0, 1, &[], &mut [], None)
     }
@@ -180,6 +257,15 @@ impl Hypercube {
     ///
     /// # Errors
     /// [`Error::Length`]; failures of the transport.
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(3, |cube| {
+    ///     let mut all = [0; 6];
+    ///     cube.all_gather_into(&[cube.rank(), 7], &mut all).unwrap();
+    ///     assert_eq!(all, [0, 7, 1, 7, 2, 7]);
+    /// });
+    /// ```
     pub fn all_gather_into<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -192,6 +278,16 @@ impl Hypercube {
     ///
     /// # Errors
     /// [`Error::Length`] if the length is no multiple of the number of ranks; failures of the transport.
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(3, |cube| {
+    ///     let mut all = ['-' as u8; 3];
+    ///     all[cube.rank()] = b"abc"[cube.rank()];
+    ///     cube.all_gather_in_place(&mut all).unwrap();
+    ///     assert_eq!(&all, b"abc");
+    /// });
+    /// ```
     pub fn all_gather_in_place<R: BufferMut + ?Sized>(&self, blocks: &mut R) -> Result<()> {
         self.all_gather().run_in_place(blocks)
     }
@@ -202,6 +298,17 @@ impl Hypercube {
     ///
     /// # Errors
     /// [`Error::Length`]; failures of the transport.
+    ///
+    /// # Examples
+    /// ```
+    /// let received = hypercoll::threads::run(2, |cube| {
+    ///     let send = [["0 to 0", "0 to 1"], ["1 to 0", "1 to 1"]][cube.rank()].map(|text| text.as_bytes());
+    ///     let mut receive = [0; 12];
+    ///     cube.all_to_all_into(&send.concat(), &mut receive).unwrap();
+    ///     String::from_utf8(receive.to_vec()).unwrap()
+    /// });
+    /// assert_eq!(received, ["0 to 01 to 0", "0 to 11 to 1"]);
+    /// ```
     pub fn all_to_all_into<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -216,6 +323,17 @@ impl Hypercube {
     ///
     /// # Errors
     /// [`Error::Length`]; [`Error::Operation`] if it is not defined for the type; failures of the transport.
+    ///
+    /// # Examples
+    /// ```
+    /// use hypercoll::SystemOperation;
+    /// hypercoll::threads::run(4, |cube| {
+    ///     let mine = [1.0, cube.rank() as f64];
+    ///     let mut sums = [0.0; 2];
+    ///     cube.all_reduce_into(&mine, &mut sums, SystemOperation::sum()).unwrap();
+    ///     assert_eq!(sums, [4.0, 6.0]);
+    /// });
+    /// ```
     pub fn all_reduce_into<S, R, O>(&self, send: &S, receive: &mut R, operation: O) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -229,6 +347,16 @@ impl Hypercube {
     ///
     /// # Errors
     /// As [`Hypercube::all_reduce_into`].
+    ///
+    /// # Examples
+    /// ```
+    /// use hypercoll::SystemOperation;
+    /// hypercoll::threads::run(4, |cube| {
+    ///     let mut least = 10 - cube.rank();
+    ///     cube.all_reduce_in_place(&mut least, SystemOperation::min()).unwrap();
+    ///     assert_eq!(least, 7);
+    /// });
+    /// ```
     pub fn all_reduce_in_place<R, O>(&self, values: &mut R, operation: O) -> Result<()>
     where
         R: BufferMut + ?Sized,
@@ -244,6 +372,18 @@ impl Hypercube {
     ///
     /// # Errors
     /// As [`Hypercube::all_reduce_into`].
+    ///
+    /// # Examples
+    /// ```
+    /// use hypercoll::SystemOperation;
+    /// let sums = hypercoll::threads::run(2, |cube| {
+    ///     let send = [[1, 2, 3, 4], [10, 20, 30, 40]][cube.rank()];
+    ///     let mut block = [0; 2];
+    ///     cube.reduce_scatter_block_into(&send, &mut block, SystemOperation::sum()).unwrap();
+    ///     block
+    /// });
+    /// assert_eq!(sums, [[11, 22], [33, 44]]);
+    /// ```
     pub fn reduce_scatter_block_into<S, R, O>(&self, send: &S, receive: &mut R, operation: O) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -259,6 +399,17 @@ impl Hypercube {
     ///
     /// # Errors
     /// [`Error::Permutation`]; [`Error::Length`]; failures of the transport.
+    ///
+    /// # Examples
+    /// ```
+    /// let received = hypercoll::threads::run(4, |cube| {
+    ///     // Round in a circle: from every rank to the next one.
+    ///     let mut receive = 0usize;
+    ///     cube.permute_into(&[1, 2, 3, 0], &cube.rank(), &mut receive).unwrap();
+    ///     receive
+    /// });
+    /// assert_eq!(received, [3, 0, 1, 2]);
+    /// ```
     pub fn permute_into<S, R>(&self, permutation: &[usize], send: &S, receive: &mut R) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -269,6 +420,17 @@ impl Hypercube {
 
     /// Sends from rank `from` to rank `to`, over all the links that an algorithm finds between them: all ranks make the call,
     /// and may pass data on.
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(4, |cube| {
+    ///     let mut received = [0; 3];
+    ///     let send = (cube.rank() == 2).then_some(&[4, 5, 6][..]);
+    ///     let receive = (cube.rank() == 1).then_some(&mut received[..]);
+    ///     cube.send(2, 1).run(3, send, receive).unwrap(); // all ranks, also 0 and 3
+    ///     assert_eq!(received, if cube.rank() == 1 { [4, 5, 6] } else { [0; 3] });
+    /// });
+    /// ```
     pub fn send(&self, from: usize, to: usize) -> Send<'_> {
         let mut prepared = self.prepare(Collective::Send, from);
         prepared.call.peer = to;
@@ -276,6 +438,18 @@ impl Hypercube {
     }
 
     /// Exchanges the vectors of two ranks; all ranks make the call, and may pass data on.
+    ///
+    /// # Examples
+    /// ```
+    /// let received = hypercoll::threads::run(4, |cube| {
+    ///     let (mine, mut other) = ([10 * cube.rank()], [0]);
+    ///     let takes_part = [1, 3].contains(&cube.rank());
+    ///     let (send, receive) = (takes_part.then_some(&mine[..]), takes_part.then_some(&mut other[..]));
+    ///     cube.exchange(1, 3).run(1, send, receive).unwrap(); // all ranks
+    ///     other[0]
+    /// });
+    /// assert_eq!(received, [0, 30, 0, 10]);
+    /// ```
     pub fn exchange(&self, one: usize, other: usize) -> Exchange<'_> {
         let mut prepared = self.prepare(Collective::Exchange, one);
         prepared.call.peer = other;
@@ -283,52 +457,158 @@ impl Hypercube {
     }
 
     /// Any call that combines nothing, given as data.
+    ///
+    /// # Examples
+    /// ```
+    /// use hypercoll::collective::{Call, Collective, Layout};
+    /// let received = hypercoll::threads::run(3, |cube| {
+    ///     // Vectors of 1, 2 and 3 elements, each to the next rank.
+    ///     let mut call = Call::new(Collective::Permute, 3, 0).with_layout(Layout::of_vectors([1, 2, 3]));
+    ///     call.permutation = Some([1, 2, 0].into());
+    ///     let send = vec![cube.rank(); call.send_len(cube.rank())];
+    ///     let mut receive = vec![9; call.receive_len(cube.rank())];
+    ///     cube.collective(call).run(&send, &mut receive).unwrap();
+    ///     receive
+    /// });
+    /// assert_eq!(received, [vec![2, 2, 2], vec![0], vec![1, 1]]);
+    /// ```
     pub fn collective(&self, mut call: Call) -> Given<'_> {
         call.avoid = call.avoid.or_else(|| self.avoid.borrow().clone());
         Given(Prepared { cube: self, call, options: Options::default() })
     }
 
     /// A broadcast with options.
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(8, |cube| {
+    ///     let mut data = vec![cube.rank(); 1000];
+    ///     cube.broadcast(5).algorithm("hamiltonian_path").packet(100).run(&mut data).unwrap();
+    ///     assert_eq!(data, [5; 1000]);
+    /// });
+    /// ```
     pub fn broadcast(&self, root: usize) -> Broadcast<'_> {
         Broadcast(self.prepare(Collective::Broadcast, root))
     }
 
     /// A scatter with options.
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(3, |cube| {
+    ///     let all = [1.5, 2.5, 3.5]; // used on the root alone
+    ///     let mut mine = 0.0;
+    ///     cube.scatter(0).run(Some(&all), &mut mine).unwrap();
+    ///     assert_eq!(mine, 1.5 + cube.rank() as f64);
+    /// });
+    /// ```
     pub fn scatter(&self, root: usize) -> Scatter<'_> {
         Scatter(self.prepare(Collective::Scatter, root))
     }
 
     /// A gather with options.
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(3, |cube| {
+    ///     let mut all = [0; 3];
+    ///     cube.gather(2).run(&(cube.rank() + 1), Some(&mut all)).unwrap(); // changed on the root alone
+    ///     assert_eq!(all, if cube.rank() == 2 { [1, 2, 3] } else { [0; 3] });
+    /// });
+    /// ```
     pub fn gather(&self, root: usize) -> Gather<'_> {
         Gather(self.prepare(Collective::Gather, root))
     }
 
     /// An all-gather with options.
+    ///
+    /// # Examples
+    /// ```
+    /// use hypercoll::algorithm::PortModel;
+    /// hypercoll::threads::run(4, |cube| {
+    ///     let mut all = [0; 4];
+    ///     let call = cube.all_gather().algorithm("multinode_broadcast").ports(PortModel::AllPorts);
+    ///     call.run(&cube.rank(), &mut all).unwrap();
+    ///     assert_eq!(all, [0, 1, 2, 3]);
+    /// });
+    /// ```
     pub fn all_gather(&self) -> AllGather<'_> {
         AllGather(self.prepare(Collective::AllGather, 0))
     }
 
     /// An all-to-all with options.
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(4, |cube| {
+    ///     let mut receive = [9; 4];
+    ///     cube.all_to_all().algorithm("pairwise_xor").run(&[cube.rank(); 4], &mut receive).unwrap();
+    ///     assert_eq!(receive, [0, 1, 2, 3]);
+    /// });
+    /// ```
     pub fn all_to_all(&self) -> AllToAll<'_> {
         AllToAll(self.prepare(Collective::AllToAll, 0))
     }
 
     /// A reduce with options.
+    ///
+    /// # Examples
+    /// ```
+    /// use hypercoll::SystemOperation;
+    /// hypercoll::threads::run(4, |cube| {
+    ///     let mut product = 0usize;
+    ///     let call = cube.reduce(1).algorithm("sbt");
+    ///     call.run(&(cube.rank() + 1), Some(&mut product), SystemOperation::product()).unwrap();
+    ///     assert_eq!(product, if cube.rank() == 1 { 24 } else { 0 });
+    /// });
+    /// ```
     pub fn reduce(&self, root: usize) -> Reduce<'_> {
         Reduce(self.prepare(Collective::Reduce, root))
     }
 
     /// A reduce-scatter with options.
+    ///
+    /// # Examples
+    /// ```
+    /// use hypercoll::SystemOperation;
+    /// hypercoll::threads::run(4, |cube| {
+    ///     let mut most = 0;
+    ///     let send = [0, 1, 2, 3].map(|block| block * cube.rank());
+    ///     cube.reduce_scatter().algorithm("histogram").run(&send, &mut most, SystemOperation::max()).unwrap();
+    ///     assert_eq!(most, 3 * cube.rank());
+    /// });
+    /// ```
     pub fn reduce_scatter(&self) -> ReduceScatter<'_> {
         ReduceScatter(self.prepare(Collective::ReduceScatter, 0))
     }
 
     /// An all-reduce with options.
+    ///
+    /// # Examples
+    /// ```
+    /// use hypercoll::SystemOperation;
+    /// hypercoll::threads::run(4, |cube| {
+    ///     let mut bits = 1u8 << cube.rank();
+    ///     let call = cube.all_reduce().algorithm("recursive_doubling");
+    ///     call.run_in_place(&mut bits, SystemOperation::bitwise_or()).unwrap();
+    ///     assert_eq!(bits, 0b1111);
+    /// });
+    /// ```
     pub fn all_reduce(&self) -> AllReduce<'_> {
         AllReduce(self.prepare(Collective::AllReduce, 0))
     }
 
     /// A permutation with options.
+    ///
+    /// # Examples
+    /// ```
+    /// let received = hypercoll::threads::run(4, |cube| {
+    ///     let mut receive = 0usize;
+    ///     cube.permute(&[3, 2, 1, 0]).algorithm("inversion").run(&cube.rank(), &mut receive).unwrap();
+    ///     receive
+    /// });
+    /// assert_eq!(received, [3, 2, 1, 0]);
+    /// ```
     pub fn permute(&self, permutation: &[usize]) -> Permute<'_> {
         let mut prepared = self.prepare(Collective::Permute, 0);
         let mut last = self.permutation.borrow_mut();
@@ -340,6 +620,16 @@ impl Hypercube {
     }
 
     /// What the last collective on this communicator did, and why; `None` before the first one.
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(4, |cube| {
+    ///     assert!(cube.last().is_none());
+    ///     cube.broadcast(0).algorithm("sbt").run(&mut [0u16; 50]).unwrap();
+    ///     let sent = cube.last().unwrap().bytes;
+    ///     assert_eq!(sent, [200, 100, 0, 0][cube.rank()]); // 0 to 1 and 2, 1 to 3
+    /// });
+    /// ```
     pub fn last(&self) -> Option<Explanation> {
         self.last.borrow().as_ref().map(|(plan, seconds)| Explanation::of(plan, *seconds, &self.machine))
     }

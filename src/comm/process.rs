@@ -6,6 +6,21 @@ use crate::error::{Error, Result};
 use crate::operation::Reduction;
 
 /// A rank as the root of collectives, as in rsmpi. All ranks make the same call for the same root.
+///
+/// # Examples
+/// ```
+/// use hypercoll::SystemOperation;
+/// hypercoll::threads::run(3, |cube| {
+///     let root = cube.process_at_rank(2);
+///     let mut sum = 0usize;
+///     if cube.rank() == root.rank() {
+///         root.reduce_into_root(&cube.rank(), &mut sum, SystemOperation::sum()).unwrap();
+///         assert_eq!(sum, 3);
+///     } else {
+///         root.reduce_into(&cube.rank(), SystemOperation::sum()).unwrap();
+///     }
+/// });
+/// ```
 #[derive(Clone, Copy)]
 pub struct Process<'c> {
     pub(super) cube: &'c Hypercube,
@@ -39,6 +54,20 @@ impl Process<'_> {
     ///
     /// # Errors
     /// [`Error::Root`]; [`Error::Role`] elsewhere; [`Error::Length`]; failures of the transport.
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(3, |cube| {
+    ///     let root = cube.process_at_rank(0);
+    ///     let mut mine = [0; 2];
+    ///     if cube.rank() == 0 {
+    ///         root.scatter_into_root(&[0, 1, 2, 3, 4, 5], &mut mine).unwrap();
+    ///     } else {
+    ///         root.scatter_into(&mut mine).unwrap();
+    ///     }
+    ///     assert_eq!(mine, [[0, 1], [2, 3], [4, 5]][cube.rank()]);
+    /// });
+    /// ```
     pub fn scatter_into_root<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -61,6 +90,21 @@ impl Process<'_> {
     ///
     /// # Errors
     /// [`Error::Root`]; [`Error::Role`] elsewhere; [`Error::Length`]; failures of the transport.
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(3, |cube| {
+    ///     let root = cube.process_at_rank(0);
+    ///     let mine = [b'a' + cube.rank() as u8];
+    ///     if cube.rank() == 0 {
+    ///         let mut all = [0; 3];
+    ///         root.gather_into_root(&mine, &mut all).unwrap();
+    ///         assert_eq!(&all, b"abc");
+    ///     } else {
+    ///         root.gather_into(&mine).unwrap();
+    ///     }
+    /// });
+    /// ```
     pub fn gather_into_root<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
     where
         S: Buffer + ?Sized,

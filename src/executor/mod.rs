@@ -4,6 +4,28 @@
 //! MPI (`mpi`, with the feature of that name) or threads of one process ([`threads`]). It knows an element only as a size
 //! and, for reductions and products of matrices, by the function that computes with it. The [`simulator`] needs neither: it
 //! lives in virtual time.
+//!
+//! ```
+//! use hypercoll::algorithm::{registry, verify, Parameters, PortModel};
+//! use hypercoll::collective::{Call, Collective};
+//! use hypercoll::executor::{simulator, threads};
+//!
+//! // On threads: every rank has the data.
+//! let received = threads::run(8, |cube| {
+//!     let mut data = [u64::from(cube.rank() == 0); 100];
+//!     cube.broadcast(0).algorithm("sbt").run(&mut data).unwrap();
+//!     data.iter().sum::<u64>()
+//! });
+//! assert_eq!(received, [100; 8]);
+//!
+//! // In virtual time: three messages one after the other, each of 10 + 100 units of time.
+//! let sbt = registry::find(Collective::Broadcast, "sbt")?;
+//! let parameters = Parameters::new(PortModel::OnePort);
+//! let schedules = verify::schedules(sbt, &Call::new(Collective::Broadcast, 8, 100), &parameters);
+//! let machine = simulator::Machine::new(10.0, 1.0, PortModel::OnePort);
+//! assert_eq!(simulator::simulate(&schedules, &machine).unwrap().time, 330.0);
+//! # hypercoll::Result::Ok(())
+//! ```
 
 #[cfg(feature = "mpi")]
 pub mod mpi;
@@ -261,8 +283,8 @@ impl<'e> Execution<'e> {
     ///
     /// # Errors
     /// What the transport reports, at once if nothing is under way any more; and messages that failed or are of the wrong length:
-    /// the rank then still sends and receives all that its schedule says, but sends empty messages, so that the others learn of it
-    /// and nobody waits for ever.
+    /// the rank then still sends and receives all that its schedule says, but sends empty messages, so that the ranks
+    /// that wait for them learn of it.
     ///
     /// # Panics
     /// If a function of the user's has panicked, after the rest was run in that way.
@@ -283,7 +305,7 @@ impl<'e> Execution<'e> {
             for index in 0..self.opened {
                 if receives == matches!(self.schedule.operations()[index].kind, Kind::Receive { .. }) {
                     self.try_start(index as u32)?;
-                    self.settle()?;
+                    self.start_candidates()?;
                 }
             }
         }
@@ -315,12 +337,12 @@ impl<'e> Execution<'e> {
         for completion in done.drain(..) {
             self.inspect(&completion);
             self.complete(completion.operation);
-            self.settle()?;
+            self.start_candidates()?;
         }
         self.work.done = done;
         if let Some(index) = self.work.products.pop_front() {
             self.multiply(index);
-            self.settle()?;
+            self.start_candidates()?;
         }
         Ok(())
     }
@@ -360,7 +382,7 @@ impl<'e> Execution<'e> {
     }
 
     /// Starts all candidates, and those that thereby become ones.
-    fn settle(&mut self) -> Result<()> {
+    fn start_candidates(&mut self) -> Result<()> {
         while let Some(index) = self.work.candidates.pop() {
             self.try_start(index)?;
         }

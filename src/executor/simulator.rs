@@ -7,6 +7,23 @@
 //!
 //! On some machines the end of one communication overlaps with the beginning of the next one on another port
 //! ([`Machine::overlap`]; Ho & Johnsson 1986, section 5.2, saw 20 % on the Intel iPSC).
+//!
+//! ```
+//! use hypercoll::algorithm::{registry, verify, Parameters, PortModel};
+//! use hypercoll::collective::{Call, Collective};
+//! use hypercoll::executor::simulator::{simulate, Machine};
+//!
+//! // 96 elements to 8 nodes: whole along the binomial tree, or in packets of 12 along three edge-disjoint trees?
+//! let call = Call::new(Collective::Broadcast, 8, 96);
+//! let machine = Machine::new(10.0, 1.0, PortModel::OnePort);
+//! let time = |name, packet| {
+//!     let algorithm = registry::find(Collective::Broadcast, name).unwrap();
+//!     let parameters = Parameters { packet, ..Parameters::new(PortModel::OnePort) };
+//!     simulate(&verify::schedules(algorithm, &call, &parameters), &machine).unwrap().time
+//! };
+//! assert_eq!(time("sbt", None), 3.0 * (10.0 + 96.0));
+//! assert_eq!(time("msbt", Some(12)), (96.0 / 12.0 + 3.0) * (10.0 + 12.0));
+//! ```
 
 use crate::schedule::{legal, Kind, PortModel, Schedule, Violation};
 use std::collections::{HashMap, VecDeque};
@@ -173,7 +190,7 @@ impl<'s> Simulation<'s> {
         while let Some(rank) = awake.pop_front() {
             while let Some((index, peer)) = self.next(rank) {
                 awake.extend(peer);
-                self.settle(rank, index, peer);
+                self.assign_times(rank, index, peer);
             }
         }
     }
@@ -196,7 +213,7 @@ impl<'s> Simulation<'s> {
     }
 
     /// Gives an operation, and its partner, their time.
-    fn settle(&mut self, at: usize, index: usize, peer: Option<usize>) {
+    fn assign_times(&mut self, at: usize, index: usize, peer: Option<usize>) {
         let rank = &self.ranks[at];
         let mut start = rank.ready(index).unwrap_or(0.0);
         let mut end = start;

@@ -2,6 +2,21 @@
 //! tests run without any MPI.
 //!
 //! Messages are copied once into a mailbox and once out of it; sends never wait.
+//!
+//! ```
+//! use hypercoll::{threads, Hypercube, Result, SystemOperation};
+//!
+//! /// The scalar product of two vectors that are spread over the ranks: over MPI in the program, on threads in its tests.
+//! fn dot(cube: &Hypercube, x: &[f64], y: &[f64]) -> Result<f64> {
+//!     let mut sum = x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+//!     cube.all_reduce_in_place(&mut sum, SystemOperation::sum())?;
+//!     Ok(sum)
+//! }
+//!
+//! let results = threads::run(3, |cube| dot(cube, &[1.0, 2.0], &[10.0, cube.rank() as f64]));
+//! // 3 * 1 * 10 + 2 * (0 + 1 + 2)
+//! assert_eq!(results, [Ok(36.0), Ok(36.0), Ok(36.0)]);
+//! ```
 
 use super::{Buffers, Completion, Transport, Wait};
 use crate::error::{Error, Result};
@@ -26,7 +41,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// exist, every call returns [`Error::Environment`]. No tuning file is read.
 ///
 /// A call that waits for a rank whose code has ended, by a panic or otherwise, ends with [`Error::PeerFailed`] instead of
-/// waiting for ever.
+/// waiting for ever. Other waits have no limit: ranks that wait for each other's calls hang, and nothing reports it.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,26 @@
-//! Pictures, as text and as SVG. They are written by hand, know no command line and read nothing but the graph.
+//! Pictures of spanning trees, as text and as SVG.
+//!
+//! They need no drawing library and know no command line: a [`TreePicture`] is made from a tree, and [`text::tree`] or
+//! [`svg::tree`] writes it.
+//!
+//! ```
+//! use hypercoll::render::{text, Panel, TreePicture};
+//! use hypercoll::topology::sbt::Sbt;
+//!
+//! let panels = vec![Panel::of_tree(&Sbt::new(2), |_| None)];
+//! let mut out = Vec::new();
+//! text::tree(&TreePicture { title: "The binomial tree of 4 nodes".into(), root: 0, panels }, &mut out)?;
+//! let picture = String::from_utf8(out).unwrap();
+//! // Addresses that a rotation brings back to themselves stand in brackets.
+//! assert!(picture.ends_with("\
+//! level
+//!     0  [00]
+//!     1  ├── 01
+//!     2  │   └── [11]
+//!     1  └── 10
+//! "));
+//! # std::io::Result::Ok(())
+//! ```
 
 pub mod svg;
 pub mod text;

@@ -1,4 +1,19 @@
 //! Trees as SVG: levels from the top down, subtrees side by side, after the figures of the papers.
+//!
+//! ```
+//! use hypercoll::render::{svg, Panel, TreePicture};
+//! use hypercoll::topology::{msbt::Ersbt, Tree};
+//!
+//! // The three edge-disjoint trees of the 3-cube, side by side.
+//! let trees = [0, 1, 2].map(|j| Ersbt::new(3, j));
+//! let panels = trees.iter().map(|tree| Panel::of_tree(tree, |_| None)).collect();
+//! let mut out = Vec::new();
+//! svg::tree(&TreePicture { title: "MSBT of the 3-cube".into(), root: 0, panels }, &mut out)?;
+//! let picture = String::from_utf8(out).unwrap();
+//! assert!(picture.starts_with("<svg"));
+//! assert_eq!(picture.matches(">110</text>").count(), 3); // node 110 once in each tree
+//! # std::io::Result::Ok(())
+//! ```
 
 use std::io::{self, Write};
 

@@ -1,4 +1,16 @@
 //! Trees as indented text.
+//!
+//! ```
+//! use hypercoll::render::{text, Panel, TreePicture};
+//! use hypercoll::topology::tcbt::Tcbt;
+//!
+//! let panels = vec![Panel::of_tree(&Tcbt::new(3), |_| None)];
+//! let mut out = Vec::new();
+//! text::tree(&TreePicture { title: "TCBT of the 3-cube".into(), root: 0, panels }, &mut out)?;
+//! let nodes = String::from_utf8(out).unwrap().lines().skip(4).count();
+//! assert_eq!(nodes, 8); // a line for each, after the title, what addresses mean, and the heading
+//! # std::io::Result::Ok(())
+//! ```
 
 use std::io::{self, Write};
 

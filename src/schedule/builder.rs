@@ -127,7 +127,7 @@ impl Builder {
     }
 
     /// As [`Builder::finish`], after `change` has had its way with the dependencies of each operation, by its index.
-    /// Nothing proves the result but [`super::check`], whose tests need schedules that lack a dependency.
+    /// Nothing proves the result but [`super::check()`], whose tests need schedules that lack a dependency.
     pub fn finish_with(
         mut self,
         rank: usize,

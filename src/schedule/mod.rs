@@ -5,15 +5,36 @@
 //! drawn, and serves every element type of its call.
 //!
 //! The way to a schedule: an algorithm writes a [`Route`] for each node (which intervals travel over which port in
-//! which round), [`fold`] turns the routes of a rank's nodes into the rank's messages, [`place`] finds the buffers, and
-//! [`Builder`] derives the dependencies.
+//! which round), [`fold()`] turns the routes of a rank's nodes into the rank's messages, [`place()`] finds the buffers,
+//! and [`Builder`] derives the dependencies.
 //!
 //! # How a schedule is executed
 //! Every executor, the simulator and the checker follow one rule. Operations are numbered in program order. Operation i
 //! may start when its dependencies are complete, when the operation before it on its channel has started, and when
-//! fewer than [`Schedule::window`] operations separate it from the first incomplete one, or, where that is of an earlier round, fewer than
-//! [`Schedule::ahead`]; over links between hosts both may be less. A channel is a peer and a direction: messages between two ranks match
-//! in order. Nothing else orders operations: there are no barriers between rounds.
+//! fewer than [`Schedule::window`] operations separate it from the first incomplete one, or, where that is of an
+//! earlier round, fewer than [`Schedule::ahead`]; over links between hosts both may be less. A channel is a peer and a
+//! direction: messages between two ranks match in order. Nothing else orders operations: there are no barriers between
+//! rounds.
+//!
+//! ```
+//! use hypercoll::algorithm::{registry, verify, Parameters, PortModel};
+//! use hypercoll::collective::{Call, Collective};
+//! use hypercoll::schedule::{check, Kind};
+//!
+//! // A broadcast of 10 elements from rank 0 to 4 ranks.
+//! let sbt = registry::find(Collective::Broadcast, "sbt")?;
+//! let call = Call::new(Collective::Broadcast, 4, 10);
+//! let schedules = verify::schedules(sbt, &call, &Parameters::new(PortModel::OnePort));
+//!
+//! // Rank 1 receives from rank 0, then sends to rank 3.
+//! let kinds: Vec<Kind> = schedules[1].operations().iter().map(|operation| operation.kind).collect();
+//! assert_eq!(kinds, [Kind::Receive { peer: 0 }, Kind::Send { peer: 3 }]);
+//!
+//! let report = check(&call, &schedules, true);
+//! assert!(report.violations.is_empty());
+//! assert_eq!((report.cost.rounds, report.cost.messages), (2, 3));
+//! # hypercoll::Result::Ok(())
+//! ```
 
 mod builder;
 mod check;

@@ -31,7 +31,7 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
     for placement in call.initial(rank) {
         placer.held.insert(placement.space.start, placement.space.end, placement.buffer, placement.offset);
     }
-    let mut settled = call.collective.reduces();
+    let mut copied = call.collective.reduces();
     let mut last_uses = call.collective.relays_copies().then(|| last_uses(messages).into_iter());
     let mut multiplications = messages.multiplications().iter().peekable();
     for round in messages.list().chunk_by(|a, b| a.round == b.round) {
@@ -54,18 +54,18 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
             }
         }
         products.into_iter().for_each(|(product, operands)| placer.multiply(product, operands));
-        if !settled {
+        if !copied {
             // Once the first messages are under way there is time for the rank's own block.
-            placer.settle(at);
-            settled = true;
+            placer.copy_kept(at);
+            copied = true;
         }
     }
     for product in multiplications {
         let operands = placer.operands(product);
         placer.multiply(product, operands);
     }
-    if call.collective.reduces() || !settled {
-        placer.settle(messages.list().last().map_or(0, |m| m.round));
+    if call.collective.reduces() || !copied {
+        placer.copy_kept(messages.list().last().map_or(0, |m| m.round));
     }
     placer.builder.finish(rank, call.size, placer.scratch.top)
 }
@@ -283,7 +283,7 @@ impl Placer<'_> {
     }
 
     /// Copies what the rank holds and keeps to its place in the receive buffer.
-    fn settle(&mut self, round: usize) {
+    fn copy_kept(&mut self, round: usize) {
         for last in self.call.last(self.rank) {
             let mut at = last.space.start;
             while at < last.space.end {

@@ -1,8 +1,25 @@
 //! Which algorithm, port model and packet size a call gets, and why.
 //!
-//! The choice is a pure function of the call, the bytes of an element, the user's options and the machine, so all ranks
-//! agree without a word. What the machine is, they agree on when a [`crate::Hypercube`] is made: built-in parameters, or those
-//! of a [`tuning`] file.
+//! The choice is a pure function of the call, the bytes of an element, the user's options and the machine. Ranks that
+//! make the same call therefore choose alike, and need no message to do so. What the machine is, they agree on when a
+//! [`crate::Hypercube`] is made: built-in parameters, or those of a [`tuning`] file.
+//!
+//! ```
+//! use hypercoll::collective::{Call, Collective};
+//! use hypercoll::select::{choose, Machine, Options};
+//!
+//! // What would a broadcast of 2^20 bytes to 16 hosts on a network get?
+//! let call = Call::new(Collective::Broadcast, 16, 1 << 20);
+//! let choice = choose(&call, 1, &Options::default(), &Machine::network())?;
+//! println!("{}: {:.1} ms, {}", choice.algorithm.name, 1e3 * choice.predicted, choice.why);
+//! // A port takes in 2^20 bytes in 0.94 ms, at 0.9 ns a byte. No rank has them sooner.
+//! assert!(choice.predicted > 0.94e-3);
+//!
+//! // And by the binomial tree? It sends all of it four times.
+//! let sbt = Options { algorithm: Some("sbt".into()), packet: Some(1 << 20), ..Options::default() };
+//! assert!(choose(&call, 1, &sbt, &Machine::network())?.predicted > 4.0 * 0.94e-3);
+//! # hypercoll::Result::Ok(())
+//! ```
 
 mod machine;
 mod model;

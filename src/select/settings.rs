@@ -121,7 +121,7 @@ impl Sources {
     /// # Errors
     /// [`Error::Environment`]; [`Error::Tuning`] if a file that the user named cannot be read or makes no sense. One that was
     /// made for other machines is no error but refused, with a warning.
-    pub fn settle(&self, cores: Option<usize>) -> Result<Settings> {
+    pub fn resolve(&self, cores: Option<usize>) -> Result<Settings> {
         let find = |name: &str| self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         let overrides = Overrides::parse(find)?;
         let built_in = || Machine::built_in(cores);

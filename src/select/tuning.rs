@@ -2,6 +2,40 @@
 //!
 //! A small TOML file, which says for whom it is: it serves ranks on the same hosts (a host's name without its number), all on
 //! one host or on several, with the same version of MPI and of hypercoll (major and minor). Elsewhere it is refused.
+//!
+//! ```
+//! use hypercoll::select::tuning::{host_name, Here, Tuning};
+//!
+//! # let version = env!("CARGO_PKG_VERSION");
+//! # let text = format!(r#"
+//! # [machine]
+//! # host = "node"
+//! # cpu = "any"
+//! # mpi = "Open MPI v4.1.4"
+//! # hosts = 8
+//! # ranks = 8
+//! # hypercoll = "{version}"
+//! # date = "2026-01-31"
+//! # [parameters]
+//! # tau = 2e-5
+//! # hop = 1.5e-5
+//! # t_c = 1e-9
+//! # ports = 1
+//! # pairs_linked = true
+//! # packet = 8192
+//! # burst = 0
+//! # eager = 65536
+//! # "#);
+//! // `text`: what the file holds. It was made on node001 and others of its kind, with Open MPI.
+//! let tuning = Tuning::parse(&text)?;
+//! assert_eq!(tuning.machine.host, "node");
+//!
+//! let mut here = Here { host: host_name("node017.cluster").into(), mpi: Some("Open MPI v4.1.4".into()), shares_memory: false };
+//! assert!(tuning.differences(&here).is_empty());
+//! here.mpi = Some("MPICH 4.2".into());
+//! assert_eq!(tuning.differences(&here), ["made for Open MPI v4.1.4, not MPICH 4.2"]);
+//! # Ok::<(), String>(())
+//! ```
 
 use super::{Machine, SharedMemory};
 use crate::algorithm::PortModel;

@@ -20,6 +20,15 @@
 //! subtree   0 1 0 2 0 1 0 3 3  1  3  2  2  1  2
 //! ```
 //!
+//! ```
+//! use hypercoll::topology::{balanced_tree::BalancedTree, Tree};
+//!
+//! let tree = BalancedTree::new(4);
+//! let sizes: Vec<_> = tree.children(0).map(|child| tree.subtree_size(child)).collect();
+//! assert_eq!(sizes, [4, 4, 4, 3]);
+//! assert_eq!(tree.parent(14), Some(6));
+//! ```
+//!
 //! Properties tested: spanning, consistent, translated to every root; shortest paths; every subtree of the root has the floor
 //! or the ceiling of (2^n - 1)/n nodes, at most one of every step; nearer nodes come in earlier steps.
 

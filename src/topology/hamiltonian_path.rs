@@ -25,6 +25,15 @@
 //! Middle     -  000 001 011 010 101 100 000
 //! ```
 //!
+//! ```
+//! use hypercoll::topology::hamiltonian_path::{Course, HamiltonianPath};
+//! use hypercoll::topology::Tree;
+//!
+//! let path = HamiltonianPath::new(3, Course::Forward);
+//! let nodes: Vec<_> = path.subtree(0).map(|(node, _)| node).collect();
+//! assert_eq!(nodes, [0b000, 0b001, 0b011, 0b010, 0b110, 0b111, 0b101, 0b100]);
+//! ```
+//!
 //! Properties tested: spanning, consistent, translated to every root; the order of the Gray code; heights; at most one child
 //! (the root of `Middle`: two); `Forward` and `Backward` share no directed edge.
 

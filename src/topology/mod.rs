@@ -18,6 +18,18 @@
 //! | [`swapped`] | a copy of a tree with two dimensions exchanged | Ho & Johnsson 1988, section 4 |
 //! | [`rotated`] | a tree with its dimensions rotated | Stout & Wagar 1990, section 2 |
 //! | [`wave`] | the n trees of the double wave | Stout & Wagar 1990, section 2 |
+//!
+//! ```
+//! use hypercoll::topology::{sbt::Sbt, Tree};
+//!
+//! // The binomial tree of the 3-cube, with rank 6 as its root: where is rank 5?
+//! let tree = Sbt::new(3);
+//! let (rank, root) = (5, 6);
+//! let c = rank ^ root; // 011
+//! assert_eq!(tree.parent(c).map(|parent| parent ^ root), Some(7)); // 001
+//! assert_eq!(tree.children(c).map(|child| child ^ root).collect::<Vec<_>>(), [1]); // 111
+//! assert_eq!((tree.level(c), tree.subtree_size(c)), (2, 2));
+//! ```
 
 pub mod balanced_tree;
 pub mod hamiltonian_path;

@@ -22,6 +22,18 @@
 //!      label      -   5   5   5   2   3   4   4
 //! ```
 //!
+//! ```
+//! use hypercoll::topology::{msbt::Ersbt, Tree};
+//!
+//! // Tree j leaves the root over port j, in step j.
+//! for j in 0..3 {
+//!     let tree = Ersbt::new(3, j);
+//!     let child = tree.children(0).next().unwrap();
+//!     assert_eq!((child, tree.label(child)), (1 << j, Some(j)));
+//! }
+//! assert_eq!(Ersbt::new(3, 1).parent(0b101), Some(0b111));
+//! ```
+//!
 //! Properties tested: spanning, consistent, translated to every root; height n+1; closed forms of level and subtree size
 //! against a walk; edge-disjoint; the three conditions of a valid labelling; labels mod n are the dimensions of the edges.
 

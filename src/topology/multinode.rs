@@ -20,6 +20,14 @@
 //! 4   6-7  12-14 11-15
 //! ```
 //!
+//! ```
+//! use hypercoll::topology::{multinode::MultinodeTree, Tree};
+//!
+//! let tree = MultinodeTree::new(4);
+//! assert_eq!(tree.steps(), 4); // ceil(15 / 4)
+//! assert_eq!((tree.parent(11), tree.step(11)), (Some(3), 3));
+//! ```
+//!
 //! Properties tested: spanning, consistent, translated to every root; shortest paths; q = ceil((2^n - 1)/n); the dimensions
 //! within a step differ; a parent's step is earlier than its child's.
 

@@ -22,6 +22,15 @@
 //! 0101 1010 1101 1011
 //! 0111 1110 1111
 //! ```
+//!
+//! ```
+//! use hypercoll::topology::necklace_order::NecklaceOrder;
+//!
+//! // Node 1010 is in the third row of the table, in its second column.
+//! let order = NecklaceOrder::new(4);
+//! let at = order.number(0b1010);
+//! assert_eq!((order.step(at), order.column(at)), (3, Some(1)));
+//! ```
 
 use super::sbnt::{Sbnt, Variant};
 use super::Tree;

@@ -15,6 +15,14 @@
 //! i=2   -  000 000 001 000 100 100 101
 //! ```
 //!
+//! ```
+//! use hypercoll::topology::{rotated::Rotated, sbt::Sbt, Tree};
+//!
+//! let copy = Rotated::new(Sbt::new(3), 1);
+//! let parents: Vec<_> = (1..8).map(|c| copy.parent(c).unwrap()).collect();
+//! assert_eq!(parents, [0b000, 0b000, 0b010, 0b000, 0b100, 0b010, 0b110]);
+//! ```
+//!
 //! Properties tested: spanning, consistent; copy 0 is the tree; the copies of the SBT by their definition; at any time of
 //! the symmetrised recursive doubling the copies use different links.
 

@@ -19,6 +19,16 @@
 //! Example, min-right on the 4-cube: 0101 has parents 0001 (subtree 0) and 0100 (subtree 2), 1111 has all four nodes of
 //! three 1s; every node that is not cyclic has its parent in the SBnT.
 //!
+//! ```
+//! use hypercoll::topology::sbg::Sbg;
+//! use hypercoll::topology::sbnt::Variant;
+//!
+//! let graph = Sbg::new(4, Variant::MinRight);
+//! let parents: Vec<_> = graph.parents(0b0101).collect(); // each with its subtree
+//! assert_eq!(parents, [(0, 0b0001), (2, 0b0100)]);
+//! assert_eq!(graph.parents(0b1111).count(), 4);
+//! ```
+//!
 //! Properties tested: the paper's examples; brute force from the definition; parents and children agree; cyclic nodes
 //! are leaves; subtrees are rotations of each other and carry equal weights; the view as rotated SBnTs; the labels form
 //! a valid one-port schedule of 2n-1 cycles.

@@ -27,6 +27,17 @@
 //! label      -   0   1   1   2   3   2   2
 //! ```
 //!
+//! ```
+//! use hypercoll::topology::sbnt::{Sbnt, Variant};
+//! use hypercoll::topology::Tree;
+//!
+//! let tree = Sbnt::new(3, Variant::MinRight);
+//! let parents: Vec<_> = (1..8).map(|c| tree.parent(c).unwrap()).collect();
+//! assert_eq!(parents, [0b000, 0b000, 0b001, 0b000, 0b100, 0b010, 0b011]);
+//! // The seven nodes below the root are spread over three subtrees as evenly as can be.
+//! assert_eq!([0, 1, 2].map(|j| tree.subtree_nodes(j)), [3, 2, 2]);
+//! ```
+//!
 //! Properties tested: spanning, consistent, translated to every root; C(n,l) nodes at level l; heights, fan-outs, subtree
 //! sizes (table 1, lemma 13); cyclic nodes are leaves (lemma 8); ports of children are contiguous (lemma 16, the minimising
 //! variants); labels form a valid one-port schedule of 2n-2 cycles (lemma 17); fast against literal definitions.

@@ -13,6 +13,14 @@
 //! parent     -  000 000 001 000 001 010 011
 //! ```
 //!
+//! ```
+//! use hypercoll::topology::{sbt::Sbt, Tree};
+//!
+//! let tree = Sbt::new(3);
+//! let parents: Vec<_> = (1..8).map(|c| tree.parent(c).unwrap()).collect();
+//! assert_eq!(parents, [0b000, 0b000, 0b001, 0b000, 0b001, 0b010, 0b011]);
+//! ```
+//!
 //! Properties tested: spanning, consistent, translated to every root; C(n,l) nodes at level l; height n; fan-out n-1-k;
 //! subtree sizes 2^(n-1-k); the largest subtree of the root has half of the nodes.
 

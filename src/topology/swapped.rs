@@ -5,6 +5,14 @@
 //!
 //! Definition: with pi the exchange of bits `first` and `second` of an address, the parent of c is pi of the parent of pi(c).
 //!
+//! ```
+//! use hypercoll::topology::{sbt::Sbt, swapped::Swapped, Tree};
+//!
+//! // In the SBT the parent of 011 is 001. With dimensions 0 and 2 exchanged, that of 110 is 100.
+//! assert_eq!(Sbt::new(3).parent(0b011), Some(0b001));
+//! assert_eq!(Swapped::new(Sbt::new(3), 0, 2).parent(0b110), Some(0b100));
+//! ```
+//!
 //! Properties tested: spanning, consistent, translated to every root; for every edge below level 1 one of the four SBnTs, or
 //! of their copies with two dimensions exchanged, does without it.
 

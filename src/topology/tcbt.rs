@@ -35,6 +35,15 @@
 //! label      -   3   1   2   0   1   3   2
 //! ```
 //!
+//! ```
+//! use hypercoll::topology::{tcbt::Tcbt, Tree};
+//!
+//! let tree = Tcbt::new(3);
+//! assert_eq!(tree.children(0b000).collect::<Vec<_>>(), [0b010, 0b100]); // x, and the second root
+//! assert_eq!(tree.children(0b101).collect::<Vec<_>>(), [0b111, 0b001]); // those of y
+//! assert!(tree.is_second(0b100));
+//! ```
+//!
 //! Properties tested: spanning, consistent, translated to every root; two-rooted; height n, fan-out 2, degree 3; 2^l nodes, or
 //! 3 * 2^(l-2), at a level; labels form a valid schedule for one port (2n-2 steps), and with three steps a packet for one way.
 

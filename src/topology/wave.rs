@@ -33,6 +33,14 @@
 //!      step     -   2   1   2   0   1   1   2
 //! ```
 //!
+//! ```
+//! use hypercoll::topology::{wave::DoubleWave, Tree};
+//!
+//! // Packet 2 reaches node 001 over 101, in the last of three steps.
+//! let tree = DoubleWave::new(3, 2);
+//! assert_eq!((tree.parent(0b001), tree.step(0b001)), (Some(0b101), Some(2)));
+//! ```
+//!
 //! Properties tested: spanning, consistent; first arrivals of a run of the paper's two waves, word for word; n steps, which
 //! grow along the trees; no link carries two packets in a step.
 

@@ -1,4 +1,13 @@
 //! All-gather: block of every rank to all ranks.
+//!
+//! ```
+//! hypercoll::threads::run(4, |cube| {
+//!     let mut all = [' '; 4].map(|c| c as u8);
+//!     let mine = b"cube"[cube.rank()];
+//!     cube.all_gather().algorithm("sbnt").run(&mine, &mut all).unwrap();
+//!     assert_eq!(&all, b"cube");
+//! });
+//! ```
 
 pub mod complete_broadcast;
 pub mod multinode_broadcast;

@@ -1,6 +1,6 @@
 //! All-reduce by rank 0: a reduction to it and a broadcast from it, both direct.
 //!
-//! Algorithm: [`broadcast::direct`] backwards, then forwards.
+//! Algorithm: [`broadcast::direct`](super::super::broadcast::direct) backwards, then forwards.
 //!
 //! Reference: classic.
 //!

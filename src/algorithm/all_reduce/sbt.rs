@@ -1,6 +1,6 @@
 //! All-reduce by a reduction to rank 0 and a broadcast from it, both along the spanning binomial tree.
 //!
-//! Algorithm: [`broadcast::sbt`] backwards, then forwards.
+//! Algorithm: [`broadcast::sbt`](super::super::broadcast::sbt) backwards, then forwards.
 //!
 //! Reference: Ho and Johnsson 1986, section 3.3.1. M elements, packets of B, P = ceil(M/B).
 //!

@@ -1,6 +1,6 @@
 //! All-reduce by a reduction to rank 0 and a broadcast from it, both along the two-rooted complete binary tree.
 //!
-//! Algorithm: [`broadcast::tcbt`] backwards, then forwards.
+//! Algorithm: [`broadcast::tcbt`](super::super::broadcast::tcbt) backwards, then forwards.
 //!
 //! Reference: Ho and Johnsson 1986, sections 1 and 3.4. M elements, packets of B, P = ceil(M/B).
 //!

@@ -1,4 +1,13 @@
 //! Broadcast: the root's vector to all ranks.
+//!
+//! ```
+//! hypercoll::threads::run(6, |cube| {
+//!     let mut data = if cube.rank() == 2 { [3.5; 100] } else { [0.0; 100] };
+//!     // Along three edge-disjoint trees, each of which carries packets of 10 elements.
+//!     cube.broadcast(2).algorithm("msbt").packet(10).run(&mut data).unwrap();
+//!     assert_eq!(data, [3.5; 100]);
+//! });
+//! ```
 
 pub mod direct;
 pub mod double_wave;

@@ -9,6 +9,18 @@
 //!   is that of the high-order bits, and the longer operand keeps its low-order ones).
 //! * Multiplication: with every step of a walk that visits all keys, a panel of A and one of B change one bit of their key. If
 //!   it is a low-order one that the shorter side of the grid lacks, that operand has the key already and stays.
+//!
+//! ```
+//! let products = hypercoll::threads::run(4, |cube| {
+//!     // [1 2]   [5 6]
+//!     // [3 4] x [7 8]: an element of each on every rank of a grid of 2 x 2.
+//!     let product = cube.matrix_multiply(2, 2, 2).algorithm("dns").grid(2, 2).unwrap();
+//!     let mut c = [0.0];
+//!     product.run(&[cube.rank() as f64 + 1.0], &[cube.rank() as f64 + 5.0], &mut c).unwrap();
+//!     c[0]
+//! });
+//! assert_eq!(products, [19.0, 22.0, 43.0, 50.0]);
+//! ```
 
 pub mod block;
 pub mod dns;

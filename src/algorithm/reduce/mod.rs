@@ -1,4 +1,15 @@
 //! Reduce: the element-wise combination of all vectors, on the root. Every reduce is a broadcast backwards.
+//!
+//! ```
+//! use hypercoll::SystemOperation;
+//! hypercoll::threads::run(6, |cube| {
+//!     let mut largest = 0;
+//!     let receive = (cube.rank() == 4).then_some(&mut largest);
+//!     let mine = [7, 3, 9, 1, 5, 8][cube.rank()];
+//!     cube.reduce(4).algorithm("sbt").run(&mine, receive, SystemOperation::max()).unwrap();
+//!     assert_eq!(largest, if cube.rank() == 4 { 9 } else { 0 });
+//! });
+//! ```
 
 pub mod direct;
 pub mod double_wave;

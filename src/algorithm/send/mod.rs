@@ -2,6 +2,18 @@
 //!
 //! An exchange is two sends at once. The links that a send uses towards the peer are used in the opposite direction by the one
 //! towards the root, so the two do not meet; each file here has a row for either.
+//!
+//! ```
+//! hypercoll::threads::run(8, |cube| {
+//!     // From rank 0 to the opposite corner, over all the links that lead there: all ranks take part.
+//!     let data: Vec<u32> = (0..60).collect();
+//!     let mut received = vec![0; 60];
+//!     let send = (cube.rank() == 0).then_some(&data[..]);
+//!     let receive = (cube.rank() == 7).then_some(&mut received[..]);
+//!     cube.send(0, 7).algorithm("oc_send_1").run(60, send, receive).unwrap();
+//!     assert_eq!(received == data, cube.rank() == 7);
+//! });
+//! ```
 
 pub mod arbitrary_send_1;
 pub mod arbitrary_send_2;

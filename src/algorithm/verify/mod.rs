@@ -1,5 +1,23 @@
 //! Checks an algorithm as a whole: the schedules of all ranks against the collective's meaning, the algorithm's routes, the port
 //! model, and every figure of the paper's formula.
+//!
+//! ```
+//! use hypercoll::algorithm::{registry, verify, Parameters, PortModel};
+//! use hypercoll::collective::{Call, Collective};
+//!
+//! let msbt = registry::find(Collective::Broadcast, "msbt")?;
+//! let parameters = Parameters { packet: Some(8), ..Parameters::new(PortModel::AllPorts) };
+//! let call = Call::new(Collective::Broadcast, 8, 24);
+//! let report = verify::verify(msbt, &call, &parameters);
+//! assert!(report.violations.is_empty());
+//! // Three edge-disjoint trees carry one packet each.
+//! assert_eq!(report.cost.max_link_load, 8);
+//!
+//! // The schedules of another root are no broadcast from root 0.
+//! let others = verify::schedules(msbt, &call.clone().with_root(1), &parameters);
+//! assert!(!verify::verify_schedules(msbt, &call, &parameters, &others).violations.is_empty());
+//! # hypercoll::Result::Ok(())
+//! ```
 
 mod compare;
 mod forms;
@@ -44,7 +62,7 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
 /// * send what the algorithm's routes say, in those rounds and over those links, and no more;
 /// * do no more in a round than the ports allow (a rank that plays two nodes of the cube, as much as two nodes);
 /// * cost what the formula of the row says, figure by figure: as much, or, where the formula is stated as a bound, at most as much
-///   ([`Formula`]: rounds, elements, elements moved, the largest load of a link, scratch memory, hops, path).
+///   ([`Formula`](super::Formula): rounds, elements, elements moved, the largest load of a link, scratch memory, hops, path).
 pub fn verify_schedules(algorithm: &Algorithm, call: &Call, parameters: &Parameters, schedules: &[Schedule]) -> Report {
     let Checked { cost, violations } = check(call, schedules, algorithm.cube_edges);
     let mut report = Report { cost, figures: Vec::new(), whole: is_whole(algorithm, call), violations };

@@ -1,7 +1,22 @@
 //! What calls MPI, and what shares memory between ranks: the executor's transport, and MPI's control variables.
 //!
-//! This is the one module over `mpi::ffi` and `libc`, and the only one with `unsafe` code. All calls use the `PMPI_` names, so that
-//! the library can live inside an interposer that exports the `MPI_` ones.
+//! This is the one module over `mpi::ffi` and `libc`, and the only one with `unsafe` code. All calls use the `PMPI_`
+//! names, so that the library can live inside an interposer that exports the `MPI_` ones. Programs reach it by
+//! [`Hypercube::new`]:
+//!
+//! ```no_run
+//! use hypercoll::Hypercube;
+//!
+//! let universe = mpi::initialize().unwrap();
+//! let cube = Hypercube::new(&universe.world())?;
+//! let mut data = vec![cube.rank(); 1000];
+//! cube.process_at_rank(0).broadcast_into(&mut data)?;
+//! assert_eq!(data, [0; 1000]);
+//! println!("rank {}: {}", cube.rank(), cube.transport()); // memory of the host, MPI, or both
+//! # hypercoll::Result::Ok(())
+//! ```
+//!
+//! [`Hypercube::new`]: crate::Hypercube::new
 
 mod affinity;
 mod asked;

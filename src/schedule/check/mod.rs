@@ -33,6 +33,24 @@ pub struct Report {
 }
 
 /// Checks the schedules of all ranks of a call; `cube_edges`: whether all messages must go over edges of the cube.
+///
+/// # Examples
+/// ```
+/// use hypercoll::collective::{Buffer, Call, Collective};
+/// use hypercoll::schedule::{check, BufferRange, Builder};
+///
+/// // Written by hand: a broadcast of 5 elements from rank 0 to rank 1.
+/// let call = Call::new(Collective::Broadcast, 2, 5);
+/// let schedules = |received| {
+///     let vector = |len| [BufferRange { buffer: Buffer::Receive, offset: 0, len }];
+///     let (mut root, mut other) = (Builder::new(), Builder::new());
+///     root.send(0, 1, &vector(5));
+///     other.receive(0, 0, &vector(received));
+///     [root.finish(0, 2, 0), other.finish(1, 2, 0)]
+/// };
+/// assert!(check(&call, &schedules(5), true).violations.is_empty());
+/// assert!(!check(&call, &schedules(4), true).violations.is_empty());
+/// ```
 pub fn check(call: &Call, schedules: &[Schedule], cube_edges: bool) -> Report {
     let mut report = Report { cost: super::Cost::of(schedules), violations: Vec::new() };
     if !schedules.iter().map(|schedule| schedule.rank).eq(0..call.size) {
