@@ -135,4 +135,7 @@ mod pages {
 
     #[doc = include_str!("../docs/guide.md")]
     struct Guide;
+
+    #[doc = include_str!("../docs/choosing.md")]
+    struct Choosing;
 }

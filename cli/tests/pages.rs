@@ -1,5 +1,5 @@
 //! The pages (README.md, docs/, ...) cannot drift from the project: links lead somewhere, commands can be typed as they stand,
-//! scripts, files and variables exist, and tables are what the command prints. (Their Rust is compiled by `cargo test --doc`.)
+//! scripts, files and variables exist, and tables are what the command prints. (`cargo test --doc` compiles their Rust.)
 
 #[path = "../../tests/common/process.rs"]
 mod process;
@@ -27,7 +27,8 @@ fn read(path: impl AsRef<Path>) -> String {
 
 /// Every page by its path.
 fn pages() -> BTreeMap<String, String> {
-    let mut names: Vec<String> = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "cli/README.md"].map(String::from).into();
+    let mut names: Vec<String> =
+        ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "cli/README.md"].map(String::from).into();
     let docs = fs::read_dir(root().join("docs")).expect("docs/");
     names.extend(
         docs.map(|entry| format!("docs/{}", entry.expect("an entry").file_name().to_string_lossy()))
@@ -114,9 +115,28 @@ fn links_lead_somewhere() {
 }
 
 #[test]
+fn the_rust_of_every_page_is_compiled() {
+    let library = read("src/lib.rs");
+    let mut seen = 0;
+    for (name, page) in pages() {
+        if parts(&name, &page).blocks.iter().any(|(language, _)| language.starts_with("rust")) {
+            seen += 1;
+            assert!(
+                library.contains(&format!("include_str!(\"../{name}\")")),
+                "src/lib.rs, `pages`, leaves out {name}"
+            );
+        }
+    }
+    assert!(seen >= 3, "{seen} pages with Rust");
+}
+
+#[test]
 fn the_readme_is_short() {
     let lines = read("README.md").lines().count();
-    assert!(lines <= LINES_OF_README, "README.md: {lines} lines; what is more than {LINES_OF_README} belongs into docs/");
+    assert!(
+        lines <= LINES_OF_README,
+        "README.md: {lines} lines; what is more than {LINES_OF_README} belongs into docs/"
+    );
 }
 
 #[test]
@@ -209,7 +229,10 @@ fn lines_for_cargo_are_those_of_this_version() {
             for (package, expected) in [("mpi", mpi), ("hypercoll", own)] {
                 let dependency = dependencies.get(package);
                 let version = dependency.and_then(|it| it.get("version").unwrap_or(it).as_str());
-                assert!(version.is_none_or(|version| version == expected), "{name}: {package} {version:?}, not {expected}");
+                assert!(
+                    version.is_none_or(|version| version == expected),
+                    "{name}: {package} {version:?}, not {expected}"
+                );
             }
         }
     }
@@ -225,7 +248,8 @@ fn hypercoll(arguments: &[&str]) -> Output {
 /// The commands of a block for the shell, in words.
 fn commands(block: &str) -> Vec<Vec<String>> {
     let lines = block.replace("\\\n", " ");
-    let lines = lines.lines().map(|line| if line.starts_with('#') { "" } else { line.split(" #").next().unwrap_or(line) });
+    let lines =
+        lines.lines().map(|line| if line.starts_with('#') { "" } else { line.split(" #").next().unwrap_or(line) });
     lines.flat_map(|line| line.split("&&")).map(words).filter(|words| !words.is_empty()).collect()
 }
 
@@ -265,14 +289,14 @@ fn is_cheap(arguments: &[String]) -> bool {
     !needs_more && !needs_ranks && !(has("check") && has("--all"))
 }
 
-/// What is wrong with a command line of `hypercoll`, which is run if it stands alone, is cheap, and can be.
-fn complaint(words: &[String], at: usize) -> Option<String> {
+/// What is wrong with a command line of `hypercoll`. It is run if it is `whole`, stands alone, and is cheap; else it is parsed.
+fn complaint(words: &[String], at: usize, whole: bool) -> Option<String> {
     let arguments = &words[at + 1..];
     let place = std::env::temp_dir().join(format!("hypercoll-pages-{}", std::process::id()));
     fs::create_dir_all(&place).expect("a directory");
     let mut command = Command::new(env!("CARGO_BIN_EXE_hypercoll"));
     command.args(arguments).env_remove("RUST_LOG").current_dir(&place);
-    if words[..at].iter().all(|word| is_assignment(word)) && is_cheap(arguments) {
+    if whole && words[..at].iter().all(|word| is_assignment(word)) && is_cheap(arguments) {
         command.envs(words[..at].iter().filter_map(|word| word.split_once('=')));
         // A tuning file that an earlier command of the page has made.
         for file in arguments.iter().filter(|argument| argument.ends_with(".toml")) {
@@ -280,7 +304,7 @@ fn complaint(words: &[String], at: usize) -> Option<String> {
             fs::create_dir_all(file.parent().expect("a directory")).expect("a directory");
             fs::copy(root().join("tests/measured/cube3.toml"), file).expect("a tuning file");
         }
-    } else {
+    } else if arguments != ["help"] {
         // Options and values are looked at before the help is given.
         command.arg("--help");
     }
@@ -306,21 +330,26 @@ fn commands_can_be_typed_as_they_stand() {
         let parts = parts(&name, &page);
         let blocks = parts.blocks.iter().filter(|(language, _)| language == "sh").map(|(_, block)| block.as_str());
         let (inline, _) = spans(&parts.text);
-        let inline = inline.into_iter().filter(|span| span.starts_with("hypercoll ") && !span.contains(char::is_uppercase));
-        for words in blocks.chain(inline).flat_map(commands) {
+        let inline = inline.into_iter().filter(|span| span.starts_with("hypercoll "));
+        let inline =
+            inline.flat_map(commands).filter(|words| !words.iter().any(|word| word.contains(char::is_uppercase)));
+        let whole = blocks.flat_map(commands).map(|words| (words, true));
+        for (words, whole) in whole.chain(inline.map(|words| (words, false))) {
             if !seen.insert(words.clone()) {
                 continue;
             }
             let line = format!("{name}: {}", words.join(" "));
             if let Some(at) = place_of_hypercoll(&words) {
                 of_hypercoll += 1;
-                wrong.extend(complaint(&words, at).map(|why| format!("{line}\n{why}")));
+                wrong.extend(complaint(&words, at, whole).map(|why| format!("{line}\n{why}")));
             }
             if let Some(at) = words.iter().position(|word| word.starts_with("scripts/")) {
                 let script = words[at].as_str();
-                let options = words[at + 1..].iter().take_while(|word| *word != "--").filter(|word| word.starts_with("--"));
+                let options =
+                    words[at + 1..].iter().take_while(|word| *word != "--").filter(|word| word.starts_with("--"));
                 for option in options.map(|option| option.split('=').next().unwrap_or(option)) {
-                    let known = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '-').any(|word| word == option);
+                    let known =
+                        |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '-').any(|word| word == option);
                     if !known(&help(script)) && !(script == "scripts/run" && known(&of_bench)) {
                         wrong.push(format!("{line}\n{script} knows no {option}"));
                     }
@@ -343,6 +372,8 @@ fn commands_can_be_typed_as_they_stand() {
 fn files_that_are_named_exist() {
     const FOLDERS: [&str; 9] =
         ["src/", "cli/", "tests/", "docs/", "examples/", "bench/", "hostfiles/", "scripts/", ".ci/"];
+    /// The file that a reader of README.md writes.
+    const OF_USERS: &str = "src/main.rs";
     let mut wrong = Vec::new();
     for (name, page) in pages() {
         let mut named: Vec<String> = Vec::new();
@@ -354,7 +385,8 @@ fn files_that_are_named_exist() {
         named.extend(starts.map(|rest| rest[..ends(rest)].to_string()));
         for file in named.iter().filter(|file| FOLDERS.iter().any(|folder| file.starts_with(folder))) {
             let is_pattern = file.contains(['<', '*', '{']);
-            if !is_pattern && !root().join(file).exists() && !root().join(format!("{file}.sh")).exists() {
+            let names = [file.clone(), format!("{file}.sh"), format!("{file}.rs")];
+            if !is_pattern && file != OF_USERS && !names.iter().any(|name| root().join(name).exists()) {
                 wrong.push(format!("{name}: {file}"));
             }
         }
