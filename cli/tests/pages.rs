@@ -286,7 +286,8 @@ fn is_cheap(arguments: &[String]) -> bool {
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
     let needs_more = ["bench", "figures", "plot", "tune"].iter().any(|subcommand| has(subcommand));
     let needs_ranks = has("verify") && !has("--threads");
-    !needs_more && !needs_ranks && !(has("check") && has("--all"))
+    let takes_long = has("check") && has("--all");
+    !(needs_more || needs_ranks || takes_long)
 }
 
 /// What is wrong with a command line of `hypercoll`. It is run if it is `whole`, stands alone, and is cheap; else it is parsed.
@@ -313,55 +314,68 @@ fn complaint(words: &[String], at: usize, whole: bool) -> Option<String> {
     (output.code != Some(0)).then(|| output.told())
 }
 
+/// What `--help` says of a program.
+fn help(program: impl AsRef<std::ffi::OsStr>, subcommand: &[&str]) -> String {
+    let mut command = Command::new(program);
+    command.args(subcommand).arg("--help");
+    let output = run(command);
+    assert_eq!(output.code, Some(0), "{}", output.told());
+    output.stdout
+}
+
+/// The options that a command gives to a script and that neither the script nor, for `scripts/run`, the benchmark knows.
+fn unknown_options(words: &[String]) -> Vec<String> {
+    let Some(at) = words.iter().position(|word| word.starts_with("scripts/")) else { return Vec::new() };
+    let options: Vec<&str> = words[at + 1..]
+        .iter()
+        .take_while(|word| *word != "--")
+        .filter(|word| word.starts_with("--"))
+        .map(|option| option.split('=').next().unwrap_or(option))
+        .collect();
+    if options.is_empty() {
+        return Vec::new();
+    }
+    let mut told = help(root().join(&words[at]), &[]);
+    if words[at] == "scripts/run" {
+        told += &help(env!("CARGO_BIN_EXE_hypercoll"), &["bench"]);
+    }
+    let known: BTreeSet<&str> = told.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
+    let unknown = options.into_iter().filter(|option| !known.contains(option));
+    unknown.map(|option| format!("{} knows no {option}", words[at])).collect()
+}
+
+/// The examples that a command runs and that do not exist.
+fn unknown_examples(words: &[String]) -> Vec<String> {
+    let named = words.windows(2).filter(|pair| pair[0] == "--example").map(|pair| pair[1].as_str());
+    let run = words.iter().filter_map(|word| word.split_once("release/examples/")).map(|(_, example)| example);
+    let unknown = named.chain(run).filter(|example| !root().join(format!("examples/{example}.rs")).exists());
+    unknown.map(|example| format!("there is no example {example}")).collect()
+}
+
 #[test]
 fn commands_can_be_typed_as_they_stand() {
-    let mut helps: BTreeMap<String, String> = BTreeMap::new();
-    let mut help = |script: &str| {
-        let told = helps.entry(script.to_string()).or_insert_with(|| {
-            let mut command = Command::new(root().join(script));
-            command.arg("--help");
-            run(command).stdout
-        });
-        told.clone()
-    };
-    let of_bench = hypercoll(&["bench", "--help"]).stdout;
     let (mut wrong, mut seen, mut of_hypercoll) = (Vec::new(), BTreeSet::new(), 0);
     for (name, page) in pages() {
         let parts = parts(&name, &page);
         let blocks = parts.blocks.iter().filter(|(language, _)| language == "sh").map(|(_, block)| block.as_str());
-        let (inline, _) = spans(&parts.text);
-        let inline = inline.into_iter().filter(|span| span.starts_with("hypercoll "));
-        let inline =
-            inline.flat_map(commands).filter(|words| !words.iter().any(|word| word.contains(char::is_uppercase)));
         let whole = blocks.flat_map(commands).map(|words| (words, true));
-        for (words, whole) in whole.chain(inline.map(|words| (words, false))) {
+        // In a sentence a command may lack arguments, or have words in capitals in their place.
+        let (spans, _) = spans(&parts.text);
+        let in_text =
+            spans.into_iter().filter(|span| span.starts_with("hypercoll ") && !span.contains(char::is_uppercase));
+        let in_text = in_text.flat_map(commands).map(|words| (words, false));
+        for (words, whole) in whole.chain(in_text) {
             if !seen.insert(words.clone()) {
                 continue;
             }
-            let line = format!("{name}: {}", words.join(" "));
+            let mut complaints = unknown_options(&words);
+            complaints.extend(unknown_examples(&words));
             if let Some(at) = place_of_hypercoll(&words) {
                 of_hypercoll += 1;
-                wrong.extend(complaint(&words, at, whole).map(|why| format!("{line}\n{why}")));
+                complaints.extend(complaint(&words, at, whole));
             }
-            if let Some(at) = words.iter().position(|word| word.starts_with("scripts/")) {
-                let script = words[at].as_str();
-                let options =
-                    words[at + 1..].iter().take_while(|word| *word != "--").filter(|word| word.starts_with("--"));
-                for option in options.map(|option| option.split('=').next().unwrap_or(option)) {
-                    let known =
-                        |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '-').any(|word| word == option);
-                    if !known(&help(script)) && !(script == "scripts/run" && known(&of_bench)) {
-                        wrong.push(format!("{line}\n{script} knows no {option}"));
-                    }
-                }
-            }
-            let named = words.windows(2).filter(|pair| pair[0] == "--example").map(|pair| pair[1].as_str());
-            let run = words.iter().filter_map(|word| word.split_once("release/examples/")).map(|(_, example)| example);
-            for example in named.chain(run) {
-                if !root().join(format!("examples/{example}.rs")).exists() {
-                    wrong.push(format!("{line}\nno example {example}"));
-                }
-            }
+            let line = words.join(" ");
+            wrong.extend(complaints.into_iter().map(|why| format!("{name}: {line}\n{why}")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
