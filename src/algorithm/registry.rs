@@ -1,4 +1,4 @@
-//! The list of all algorithms. The command line, the checker, the tests, the benchmark, the choice and the README's table are
+//! The list of all algorithms. The command line, the checker, the tests, the benchmark, the choice and the table of docs/algorithms.md are
 //! driven by it, so that none of them can drift.
 
 use super::Algorithm;
