@@ -176,3 +176,17 @@ pub use error::{Error, Result};
 pub use executor::mpi::control_variables;
 pub use executor::threads;
 pub use operation::{Commutative, Reduction, SystemOperation};
+
+/// The Rust of the pages: compiled, and run where it needs no MPI.
+#[cfg(doctest)]
+mod pages {
+    #[cfg(feature = "mpi")]
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../docs/guide.md")]
+    struct Guide;
+
+    #[doc = include_str!("../docs/choosing.md")]
+    struct Choosing;
+}

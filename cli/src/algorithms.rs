@@ -18,7 +18,7 @@ pub struct AlgorithmsArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Print a Markdown table
+    /// Print a Markdown table (that of docs/algorithms.md)
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
 }
