@@ -261,7 +261,7 @@ fn even_count(collective: Collective, n: u32) -> usize {
         Collective::MatrixMultiply => 3 << 6,
         // n trees of whole packets; vectors that are no longer, as formulas hold where memory is not used again.
         Collective::Broadcast | Collective::Reduce => 3 * packets * n.max(1) as usize,
-        Collective::Send | Collective::Exchange => divided * packets,
+        Collective::Send | Collective::Exchange => divided * packets / 2,
         // Whole packets too: 4 n of them, and 24 for inversions.
         _ => (divided << n) / gcd(divided << n, packets) * packets,
     }

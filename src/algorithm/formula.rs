@@ -162,7 +162,7 @@ pub struct Formula {
     pub load: f64,
     /// Elements of scratch memory of the rank that needs the most: all that it keeps for others, and all that it combines but what
     /// arrives first where its result is to be. (Beyond 2^15 elements memory is used again, and
-    /// this is a bound; hops and path are then no longer compared, as messages wait for memory, too.)
+    /// this is a bound; hops, path and the time of what flows by itself are then not compared, as messages wait for memory, too.)
     pub scratch: f64,
     /// Messages that wait for one another, one after the other, if every message travels whole.
     pub hops: usize,

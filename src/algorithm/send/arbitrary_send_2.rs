@@ -53,7 +53,7 @@ pub const EXCHANGE: Algorithm = Algorithm {
     name: "arbitrary_exchange_2",
     formula: |shape| {
         let send = formula(shape);
-        meeting(send, send.path - shape.count as f64)
+        meeting(send, 2.0 * send.path - shape.count as f64)
     },
     ..ALGORITHM
 };

@@ -52,7 +52,7 @@ pub const EXCHANGE: Algorithm = Algorithm {
     formula: |shape| {
         let (send, direct) = (formula(shape), direct(shape));
         let relays = direct.received().take(direct.d.saturating_sub(1) as usize).sum::<usize>() as f64;
-        meeting(send, relays.max(send.path - shape.count as f64))
+        meeting(send, send.path + relays.max(send.path - shape.count as f64))
     },
     ..ALGORITHM
 };

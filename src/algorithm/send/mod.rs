@@ -63,14 +63,14 @@ fn both_ways(send: Formula) -> Formula {
     Formula { moved: 2.0 * send.moved, ..send }
 }
 
-/// The same where a node may lie on both ways: it keeps what goes either, and each waits there for the other, for so many elements at
-/// most.
-fn meeting(send: Formula, waits: f64) -> Formula {
-    if send == Formula::NOTHING || waits == 0.0 && send.scratch == 0.0 {
+/// The same where a node may lie on both ways: it keeps what goes either, and each waits there for the other, so that the path is of so
+/// many elements at most.
+fn meeting(send: Formula, path: f64) -> Formula {
+    if send.scratch == 0.0 {
         return both_ways(send);
     }
     let both = Formula { moved: 2.0 * send.moved, scratch: 2.0 * send.scratch, ..send };
-    both.with_path(send.path + waits, false).at_most(&[Figure::Scratch], false)
+    both.with_path(path, false).at_most(&[Figure::Scratch], false)
 }
 
 /// The packet size that makes `groups` groups, a number that need not be whole.

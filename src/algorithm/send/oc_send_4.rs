@@ -50,8 +50,11 @@ pub const EXCHANGE: Algorithm = Algorithm {
     collective: Collective::Exchange,
     name: "oc_exchange_4",
     formula: |shape| {
-        let group = group(shape);
-        meeting(formula(shape), group.received().take(group.d.saturating_sub(1) as usize).sum::<usize>() as f64)
+        let (send, group) = (formula(shape), group(shape));
+        // Either way waits for a group of the other at most; where shares are rounded up, also for what is rounded.
+        let whole = (shape.count + group.len) as f64;
+        let relays = group.received().take(group.d.saturating_sub(1) as usize).sum::<usize>() as f64;
+        meeting(send, if group.is_even() { whole } else { whole.max(send.path + relays) })
     },
     ..ALGORITHM
 };
