@@ -45,8 +45,9 @@ impl Extent {
     /// What is tried in less than three.
     pub const SHORT: Extent = Extent {
         every: 9,
-        large: &[13, 16, 32, 64],
-        left_out: "sizes above 9 but 13, 16, 32 and 64; on these, most roots (without --short: 33 sizes with all roots, and 64, 128 and 256)",
+        large: &[13, 16, 32, 64, 128],
+        left_out: "sizes above 9 but 13, 16, 32, 64 and 128; on these, most roots; all-to-all exchanges of long blocks on 128 ranks \
+                   (without --short: all sizes to 33 with all roots, and 256)",
     };
 }
 

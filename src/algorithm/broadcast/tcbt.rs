@@ -62,7 +62,7 @@ pub fn pipeline(n: u32, ports: PortModel) -> Pipeline {
         alone,
         height: n as usize,
         received: children,
-        passed: if n > 2 { 2 } else { children - 1 },
+        passed: if n > 2 { 2 } else { children.saturating_sub(1) },
     }
 }
 
