@@ -13,7 +13,7 @@
 //! Requirements: none.
 //!
 //! Cost: one-way, one-port (N - 1) M t_c + n tau in one packet a subtree; with packets of B <= M, (N - 1) ceil(M/B)
-//! rounds. All-ports N/2 M t_c + n tau. Gray-code (N - 1) ceil(M/B) rounds; its packets hold parts of one block only,
+//! rounds, of B = 2^b M, N/2^b + b - 1: the n - b largest subtrees in 2^(n-1-b), ..., 1 packets, the others in one each. All-ports N/2 M t_c + n tau. Gray-code (N - 1) ceil(M/B) rounds; its packets hold parts of one block only,
 //! all of it without a packet size or if B > M.
 //!
 //! Memory: a relay holds the blocks of its subtree, each until it is sent on.
@@ -45,7 +45,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     packets: &PortModel::ALL,
     orders: &[Order::Subtrees, Order::ReverseBreadthFirst, Order::GrayCode],
     suits,
-    cost: "one-way, one-port: (N - 1) M t_c + n tau; all-ports: N/2 M t_c + n tau",
+    cost: "one-way, one-port: (N - 1) M t_c + n tau, in packets of B = 2^b M (N - 1) M t_c + (N/2^b + b - 1) tau; all-ports: N/2 M t_c + n tau",
     formula,
     form: Form::Forward(write),
     ..DEFAULTS
@@ -151,6 +151,21 @@ fn descending(problem: &Problem, parameters: &Parameters, tree: &Sbt, node: usiz
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::verify::verify;
+
+    #[test]
+    fn packets_of_several_blocks() {
+        for n in 1..=6u32 {
+            for b in 0..n {
+                let call = Call::new(Collective::Scatter, 1 << n, 5);
+                let parameters = Parameters { packet: Some(5 << b), ..Parameters::new(PortModel::OnePort) };
+                let report = verify(&ALGORITHM, &call, &parameters);
+                assert_eq!(report.violations, [], "n = {n}, b = {b}");
+                assert_eq!(report.cost.rounds, (1 << (n - b)) + b as usize - 1, "n = {n}, b = {b}");
+                assert_eq!(report.cost.longest_sum(), ((1 << n) - 1) * 5, "n = {n}, b = {b}");
+            }
+        }
+    }
 
     /// "Port 0 is used every other cycle, port 1 every fourth cycle, etc." (1986, section 5.2).
     #[test]
