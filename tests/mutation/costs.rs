@@ -197,6 +197,26 @@ fn packets_merged(case: &Case, ends: Ends) -> Option<Vec<Schedule>> {
         .or_else(|| with_the_next(case, ends, true, false))
 }
 
+/// A packet takes an element of the next one of its round, and is longer than packets are.
+fn packets_unequal(case: &Case, ((from, send), (to, receive)): Ends) -> Option<Vec<Schedule>> {
+    let mut programs = Programs::of(case);
+    let next = |ops: &[Op], index: usize| {
+        (index + 1..ops.len()).find(|&at| ops[at].same_channel(&ops[index]) && ops[at].round == ops[index].round)
+    };
+    let (next_send, next_receive) = (next(&programs.0[from], send)?, next(&programs.0[to], receive)?);
+    for (rank, index, later) in [(from, send, next_send), (to, receive, next_receive)] {
+        let ops = &mut programs.0[rank];
+        let (taken, last) = (*ops[later].ranges.first()?, ops[index].ranges.last_mut()?);
+        if taken.len < 2 || (last.buffer, last.offset + last.len) != (taken.buffer, taken.offset) {
+            return None;
+        }
+        last.len += 1;
+        let rest = &mut ops[later].ranges[0];
+        (rest.offset, rest.len) = (rest.offset + 1, rest.len - 1);
+    }
+    Some(programs.build(case, &vec![0; case.call.size]))
+}
+
 /// Every right mutant of one kind is refused, for the first of the reasons at least; at least so many, of so many algorithms.
 fn refused(mutate: Mutate, reasons: &[&str], at_least: usize, algorithms: usize) {
     let (mut mutants, mut seen, mut found) = (0, BTreeSet::new(), BTreeMap::new());
@@ -253,6 +273,11 @@ fn a_port_that_is_used_twice() {
 #[test]
 fn packets_that_are_one_message() {
     refused(packets_merged, &["Route"], 200, 20);
+}
+
+#[test]
+fn packets_of_unequal_lengths() {
+    refused(packets_unequal, &["Route"], 100, 10);
 }
 
 /// Operations that wait for others without cause.

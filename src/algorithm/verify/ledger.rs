@@ -15,6 +15,8 @@ pub struct Ledger(BTreeMap<(usize, usize, usize), Sent>);
 struct Sent {
     messages: usize,
     elements: usize,
+    /// The elements of the longest message.
+    longest: usize,
 }
 
 /// What a node is sent in a round.
@@ -33,8 +35,10 @@ impl Ledger {
             for operation in schedule.operations() {
                 if let Kind::Send { peer } = operation.kind {
                     let sent = ledger.0.entry((operation.round, schedule.rank, peer)).or_default();
+                    let elements = schedule.len(operation);
                     sent.messages += 1;
-                    sent.elements += schedule.len(operation);
+                    sent.elements += elements;
+                    sent.longest = sent.longest.max(elements);
                 }
             }
         }
@@ -59,7 +63,11 @@ impl Ledger {
         match parameters.packet.filter(|_| algorithm.cuts(parameters.ports)) {
             None => ledger,
             Some(packet) => {
-                let cut = |sent: Sent| Sent { messages: sent.elements.div_ceil(packet).max(1), ..sent };
+                let cut = |Sent { elements, .. }: Sent| Sent {
+                    messages: elements.div_ceil(packet).max(1),
+                    elements,
+                    longest: elements.min(packet),
+                };
                 Ledger(ledger.0.into_iter().map(|(link, sent)| (link, cut(sent))).collect())
             }
         }
@@ -93,6 +101,7 @@ impl Ledger {
                 let sent = ledger.0.entry((round, from, to)).or_default();
                 sent.messages = 1;
                 sent.elements += pieces.iter().map(Range::len).sum::<usize>();
+                sent.longest = sent.elements;
             }
         }
         (ledger, rounds)
@@ -128,8 +137,8 @@ impl Ledger {
             round,
             from,
             to,
-            found: (found.messages, found.elements),
-            expected: (expected.messages, expected.elements),
+            found: [found.messages, found.elements, found.longest],
+            expected: [expected.messages, expected.elements, expected.longest],
         })
     }
 }

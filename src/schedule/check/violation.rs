@@ -147,10 +147,10 @@ pub enum Violation {
         from: usize,
         /// The receiver.
         to: usize,
-        /// Messages and elements of the schedules.
-        found: (usize, usize),
-        /// Messages and elements of the routes.
-        expected: (usize, usize),
+        /// Messages of the schedules, their elements in all, and of the longest.
+        found: [usize; 3],
+        /// Those of the routes.
+        expected: [usize; 3],
     },
     /// The cost is not the paper's.
     Formula {
@@ -204,11 +204,17 @@ impl fmt::Display for Violation {
             Violation::Needless { rank, operation, needs } => {
                 write!(f, "rank {rank}: operation {operation} waits for {needs} without cause")
             }
-            Violation::Route { round, from, to, found, expected } => write!(
-                f,
-                "round {round}, {from} to {to}: {} messages of {} elements in all, the algorithm's routes say {} of {}",
-                found.0, found.1, expected.0, expected.1
-            ),
+            Violation::Route { round, from, to, found, expected } => {
+                let said = |[messages, elements, longest]: [usize; 3]| {
+                    format!("{messages} messages of {elements} elements in all, the longest of {longest}")
+                };
+                write!(
+                    f,
+                    "round {round}, {from} to {to}: {}; the algorithm's routes say {}",
+                    said(*found),
+                    said(*expected)
+                )
+            }
             Violation::Formula { what, found, expected } => write!(f, "{what}: {found}, the formula says {expected}"),
         }
     }
