@@ -375,7 +375,7 @@ mod tests {
                 row.as_array().expect("a row").iter().map(|cell| cell.as_str().expect("text")).collect();
             let (algorithm, ports) = of_row(cells[0], cells[1]);
             let points = ports.iter().flat_map(|&ports| [3u32, 5, 8].map(|n| (ports, n)));
-            for ((ports, n), (m, b)) in points.flat_map(|at| [(840, 7), (840, 11), (61, 61)].map(|size| (at, size))) {
+            for ((ports, n), (m, b)) in points.flat_map(|at| [(840, 7), (836, 11), (61, 61)].map(|size| (at, size))) {
                 let shape = |packet| {
                     let call = Call::new(Collective::Broadcast, 1 << n, m);
                     Shape::new(&call, &Parameters { packet: Some(packet), ..Parameters::new(ports) })
