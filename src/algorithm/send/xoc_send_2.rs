@@ -55,8 +55,8 @@ pub const EXCHANGE: Algorithm = Algorithm {
         let group = shape.count.div_ceil(shape.parameters.groups(shape.count, 1));
         let both = Formula { moved: 2.0 * send.moved, scratch: 2.0 * send.scratch, ..send };
         let corners = (2 * shape.count + group) as f64;
-        // Between them, the half of a group that goes the other way may be in front.
-        let between = send.path + if shape.distance > 1 { group.div_ceil(2) as f64 } else { 0.0 };
+        // Between them, a group that goes the other way may be in front.
+        let between = send.path + if shape.distance > 1 { group as f64 } else { 0.0 };
         both.with_path(corners.max(between), false)
     },
     ..ALGORITHM
