@@ -33,7 +33,7 @@ pub use model::predict;
 pub use overrides::{parse_bytes, Overrides};
 pub use settings::{Settings, Sources};
 
-use crate::algorithm::{registry, Algorithm, Order, Parameters, PortModel};
+use crate::algorithm::{registry, Algorithm, Formula, Order, Parameters, PortModel};
 use crate::collective::Call;
 use crate::error::{Error, Result};
 use crate::topology::sbnt::Variant;
@@ -101,12 +101,16 @@ pub struct Candidate {
 /// All algorithms of a collective: those that serve a call, and those that do not.
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
-    /// Those that serve it, each with every set of parameters considered, the least predicted time first; of equal times in the
-    /// order of the registry.
+    /// Those that serve it, each with every set of parameters considered, the least predicted time first; of equal times, or such that
+    /// only differ by what formulas round, the first of the registry.
     pub serving: Vec<Candidate>,
     /// Those that do not, in the order of the registry, with the reason.
     pub refused: Vec<(&'static Algorithm, Error)>,
 }
+
+/// Of two algorithms with as many rounds, hops and packets, times that differ by less differ by what formulas round, which is no reason
+/// to choose.
+const ROUNDED: f64 = 1.001;
 
 /// What a call whose elements have `element` bytes can be served by. Of an algorithm that `options` name, by that one alone.
 ///
@@ -141,6 +145,20 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
     }
     // Stable: of equal ones the first of the registry.
     candidates.serving.sort_by(|a, b| a.predicted.total_cmp(&b.predicted));
+    let shape = |candidate: &Candidate| {
+        let Candidate { algorithm, parameters, .. } = candidate;
+        let Formula { rounds, hops, .. } = (algorithm.formula)(&algorithm.shape(call, parameters));
+        (rounds, hops, parameters.packet)
+    };
+    let place = |algorithm| registry::of(call.collective).position(|other| std::ptr::eq(other, algorithm));
+    if let Some(least) = candidates.serving.first() {
+        let close = candidates.serving.iter().enumerate();
+        let close = close.take_while(|(_, candidate)| candidate.predicted <= ROUNDED * least.predicted);
+        let equal = close.filter(|(at, candidate)| *at == 0 || shape(candidate) == shape(least));
+        if let Some((first, _)) = equal.min_by_key(|(_, candidate)| place(candidate.algorithm)) {
+            candidates.serving[..=first].rotate_right(1);
+        }
+    }
     Ok(candidates)
 }
 
