@@ -171,13 +171,18 @@ pub fn relayed(
 
 /// The nodes of the subtree of `top` in the order of sending: in postorder, or the farthest first.
 pub fn subtree_order(tree: &impl Tree, top: usize, postorder: bool) -> Vec<usize> {
-    let mut nodes: Vec<(usize, u32)> = tree.subtree(top).collect();
+    let (nodes, levels): (Vec<usize>, Vec<u32>) = tree.subtree(top).unzip();
+    sending_order(&levels, postorder).into_iter().map(|at| nodes[at]).collect()
+}
+
+/// The same as places in a depth-first walk, of which these are the levels.
+pub fn sending_order(levels: &[u32], postorder: bool) -> Vec<usize> {
     // Backwards, a depth-first walk comes to every node after all nodes below it.
-    nodes.reverse();
+    let mut order: Vec<usize> = (0..levels.len()).rev().collect();
     if !postorder {
-        nodes.sort_by_key(|&(_, level)| std::cmp::Reverse(level));
+        order.sort_by_key(|&at| std::cmp::Reverse(levels[at]));
     }
-    nodes.into_iter().map(|(c, _)| c).collect()
+    order
 }
 
 /// The nodes of the subtree of `top`, each with its levels below `top` and the size of its own subtree, in one walk.

@@ -39,7 +39,7 @@
 
 use crate::address::{mask, reverse_bits};
 use crate::algorithm::tree_scatter::{
-    all_ports, by_level, by_level_cost, by_subtree, packets, relayed, subtree_order, subtree_sizes,
+    all_ports, by_level, by_level_cost, by_subtree, packets, relayed, sending_order, subtree_order, subtree_sizes,
 };
 use crate::algorithm::{
     Algorithm, Figure, Form, Formula, Order, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS,
@@ -51,7 +51,6 @@ use crate::topology::{
     swapped::Swapped,
     Tree,
 };
-use std::collections::HashMap;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Scatter,
@@ -207,13 +206,18 @@ fn packed(shape: &Shape, tree: &Sbnt, packet: usize, round: impl Fn(usize, usize
     let postorder = shape.parameters.order == Some(Order::Postorder);
     let mut longest: Vec<usize> = Vec::new();
     for j in 0..shape.n {
-        let order = subtree_order(tree, tree.top(j), postorder);
-        let mut place = HashMap::new();
-        order.iter().enumerate().for_each(|(at, &c)| _ = place.insert(c, at * shape.count));
-        let mut carried = vec![0; (order.len() * shape.count).div_ceil(packet)];
-        for &c in &order {
-            let mut touched = Vec::new();
-            for (begin, end) in tree.subtree(c).map(|(v, _)| (place[&v], place[&v] + shape.count)) {
+        // In a depth-first walk a node's subtree follows it.
+        let nodes = subtree_sizes(tree, tree.top(j));
+        let levels: Vec<u32> = nodes.iter().map(|&(_, level, _)| level).collect();
+        let mut begins = vec![0; nodes.len()];
+        sending_order(&levels, postorder)
+            .into_iter()
+            .enumerate()
+            .for_each(|(at, node)| begins[node] = at * shape.count);
+        let mut carried = vec![0; (nodes.len() * shape.count).div_ceil(packet)];
+        let mut touched = Vec::new();
+        for (at, (c, _, size)) in nodes.into_iter().enumerate() {
+            for (begin, end) in begins[at..at + size].iter().map(|&begin| (begin, begin + shape.count)) {
                 let packets = begin / packet..end.div_ceil(packet);
                 for (q, carried) in packets.clone().zip(&mut carried[packets]) {
                     if *carried == 0 {
@@ -222,7 +226,7 @@ fn packed(shape: &Shape, tree: &Sbnt, packet: usize, round: impl Fn(usize, usize
                     *carried += end.min((q + 1) * packet) - begin.max(q * packet);
                 }
             }
-            for q in touched {
+            for q in touched.drain(..) {
                 let round = round(q, c);
                 longest.resize(longest.len().max(round + 1), 0);
                 longest[round] = longest[round].max(std::mem::take(&mut carried[q]));
