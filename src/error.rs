@@ -1,14 +1,12 @@
 //! What can go wrong in a call: every error names the argument, the rank or the variable at fault.
 //!
 //! An error of the arguments is found before the rank sends anything. Its buffers stay as they were. If all ranks get
-//! it, as in the example, the communicator can be used on.
+//! it, as in the example, the communicator can be used on. If only some do, those that wait for them get an error too
+//! ([`Error::Mismatch`]), and the communicator is broken.
 //!
-//! After an error on the way ([`Error::CountsDiffer`], [`Error::PeerFailed`], [`Error::Mpi`]) the contents of the
-//! receive buffer are undefined, and later calls on that rank's [`Hypercube`](crate::Hypercube) return
-//! [`Error::Broken`].
-//!
-//! An error is one of the rank that gets it: other ranks need not get any. What they then do, and which differences
-//! between the calls of ranks are no errors at all, is said under [What is not noticed](crate#what-is-not-noticed).
+//! All other errors are errors of the communicator: every rank of it gets the same one, in the call that it is in or in its
+//! next one, and later calls return [`Error::Broken`]. The contents of receive buffers are undefined then. A new
+//! [`Hypercube`](crate::Hypercube) made from the same MPI communicator works.
 //!
 //! ```
 //! use hypercoll::{threads, Error};
@@ -123,29 +121,38 @@ pub enum Error {
         /// Why not.
         why: String,
     },
-    /// A message of another length than the schedule of this rank says: counts differ, or other arguments. Only the rank that
-    /// receives it is told.
-    CountsDiffer {
-        /// The sender.
-        peer: usize,
-        /// Bytes that came.
-        got: usize,
-        /// Bytes that the schedule says.
-        expected: usize,
+    /// Ranks have made different calls, or one of them was refused its arguments: the same on all ranks of the communicator.
+    Mismatch {
+        /// The ranks that deviate from most.
+        ranks: Vec<usize>,
+        /// What ranks have called, and where.
+        what: String,
     },
-    /// Another rank failed in this collective and sent an empty message in place of its data; on threads also: its code has ended.
-    PeerFailed {
-        /// The rank from which the news came.
-        peer: usize,
+    /// A rank cannot take part any more: it has let go of its communicator, panicked, ended, or its transport failed.
+    RankFailed {
+        /// The rank.
+        rank: usize,
+        /// What has become of it.
+        what: String,
     },
-    /// An earlier collective on this communicator failed on this rank.
-    Broken,
-    /// Nothing arrived for longer than the limit that the user set, `HYPERCOLL_TIMEOUT`. No call returns it: the job ends with it.
+    /// An earlier collective on this communicator failed, and this rank was told then.
+    Broken {
+        /// What went wrong then.
+        why: String,
+    },
+    /// A collective from within another one of the same communicator: from a function that combines, for instance.
+    Nested,
+    /// No progress for longer than the limit that the user set by `HYPERCOLL_TIMEOUT`, which asked for an error.
     Timeout {
-        /// The time waited, in seconds.
-        seconds: u64,
-        /// The ranks whose messages are missing.
+        /// The ranks whose messages are missing on the rank that found it.
         waiting_for: Vec<usize>,
+        /// What all ranks are doing.
+        what: String,
+    },
+    /// A communicator that no hypercube can be made of.
+    Communicator {
+        /// Why not.
+        why: String,
     },
     /// A variable of the environment asks for what does not exist, or for what this call cannot do.
     Environment {
@@ -173,22 +180,38 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Length { argument, got, expected, why } => write!(f, "{argument}: {got} elements, but {expected} are needed ({why})"),
+            Error::Length { argument, got, expected, why } => {
+                write!(f, "{argument}: {got} elements, but {expected} are needed ({why})")
+            }
             Error::Root { root, size } => write!(f, "root: {root} is no rank of a communicator of {size} ranks"),
-            Error::Role { call, rank, root, instead } => write!(f, "{call}: rank {rank} {}the root {root}; call {instead} there", if rank == root { "is " } else { "is not " }),
-            Error::UnknownAlgorithm { name, collective, known } => write!(f, "algorithm: '{name}' does not name an algorithm of {collective}; known: {known}"),
-            Error::Unsuited { argument, algorithm, collective, why } => write!(f, "{argument}: {algorithm} ({collective}) {why}"),
+            Error::Role { call, rank, root, instead } => write!(
+                f,
+                "{call}: rank {rank} {}the root {root}; call {instead} there",
+                if rank == root { "is " } else { "is not " }
+            ),
+            Error::UnknownAlgorithm { name, collective, known } => {
+                write!(f, "algorithm: '{name}' does not name an algorithm of {collective}; known: {known}")
+            }
+            Error::Unsuited { argument, algorithm, collective, why } => {
+                write!(f, "{argument}: {algorithm} ({collective}) {why}")
+            }
             Error::Packet => write!(f, "packet: 0 elements; a packet holds at least one"),
-            Error::Operation { operation, element } => write!(f, "operation: {operation} is not defined for elements of type {element}"),
+            Error::Operation { operation, element } => {
+                write!(f, "operation: {operation} is not defined for elements of type {element}")
+            }
             Error::Permutation { why } => write!(f, "permutation: {why}"),
             Error::Shape { argument, why } => write!(f, "{argument}: {why}"),
             Error::Bins { argument, why } => write!(f, "{argument}: {why}"),
             Error::Call { argument, collective, why } => write!(f, "{argument}: {collective}: {why}"),
             Error::Link { link, why } => write!(f, "avoid_links: {}-{}: {why}", link.0, link.1),
-            Error::CountsDiffer { peer, got, expected } => write!(f, "count: rank {peer} sent a message of {got} bytes where {expected} were expected; the ranks passed different counts, elements, roots, algorithms or packets"),
-            Error::PeerFailed { peer } => write!(f, "rank {peer} failed in this collective or has ended"),
-            Error::Broken => write!(f, "communicator: an earlier collective on it failed, so messages of it may still be under way; make a new Hypercube"),
-            Error::Timeout { seconds, waiting_for } => write!(f, "HYPERCOLL_TIMEOUT: no progress for {seconds} s in a collective; waiting for ranks {waiting_for:?}"),
+            Error::Mismatch { what, .. } => write!(f, "calls differ: {what}"),
+            Error::RankFailed { what, .. } => f.write_str(what),
+            Error::Broken { why } => {
+                write!(f, "communicator: an earlier collective on it failed ({why}); make a new Hypercube")
+            }
+            Error::Nested => write!(f, "communicator: a collective from within another one of it"),
+            Error::Timeout { what, .. } => write!(f, "HYPERCOLL_TIMEOUT: {what}"),
+            Error::Communicator { why } => write!(f, "communicator: {why}"),
             Error::Environment { variable, why } => write!(f, "{variable}: {why}"),
             Error::Tuning { file, why } => write!(f, "tuning file {file}: {why}"),
             Error::Mpi { call, message } => write!(f, "{call}: {message}"),

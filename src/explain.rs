@@ -18,7 +18,7 @@
 
 use crate::algorithm::Parameters;
 use crate::collective::{Collective, MatrixProduct};
-use crate::comm::Plan;
+use crate::plan::Plan;
 use crate::select::{candidates, Candidate, Machine, Options};
 use std::collections::BTreeSet;
 use std::fmt;

@@ -159,23 +159,27 @@ pub mod algorithm;
 pub mod buffer;
 pub mod collective;
 pub mod comm;
+mod engine;
 pub mod error;
 pub mod executor;
 pub mod explain;
 pub mod histogram;
 pub mod matrix;
 pub mod operation;
+mod plan;
+pub mod raw;
 pub mod render;
 pub mod schedule;
 pub mod select;
+pub mod threads;
 pub mod topology;
 
 pub use comm::Hypercube;
 pub use error::{Error, Result};
 #[cfg(feature = "mpi")]
 pub use executor::mpi::control_variables;
-pub use executor::threads;
 pub use operation::{Commutative, Reduction, SystemOperation};
+pub use raw::request;
 
 /// The Rust of the pages: compiled, and run where it needs no MPI.
 #[cfg(doctest)]

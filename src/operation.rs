@@ -25,6 +25,7 @@
 //! });
 //! ```
 
+use crate::plan::Fnv;
 use crate::schedule::Side;
 use bytemuck::Pod;
 use std::fmt;
@@ -107,6 +108,11 @@ pub trait Reduction<T> {
 
     /// The name in messages.
     fn name(&self) -> String;
+
+    /// What ranks compare, so that they find out if their operations differ. Two closures look alike.
+    fn signature(&self) -> u64 {
+        Fnv::of(&self.name())
+    }
 }
 
 /// A closure whose operands may be exchanged, so that every algorithm may be used.
@@ -128,6 +134,10 @@ impl<T, F: Fn(&T, &T) -> T> Reduction<T> for F {
     fn name(&self) -> String {
         "closure".into()
     }
+
+    fn signature(&self) -> u64 {
+        101
+    }
 }
 
 impl<T, F: Fn(&T, &T) -> T> Reduction<T> for Commutative<F> {
@@ -141,6 +151,10 @@ impl<T, F: Fn(&T, &T) -> T> Reduction<T> for Commutative<F> {
 
     fn name(&self) -> String {
         "commutative closure".into()
+    }
+
+    fn signature(&self) -> u64 {
+        102
     }
 }
 
@@ -168,6 +182,10 @@ impl<T: Number> Reduction<T> for SystemOperation {
 
     fn name(&self) -> String {
         self.to_string()
+    }
+
+    fn signature(&self) -> u64 {
+        *self as u64 + 1
     }
 }
 
@@ -247,6 +265,10 @@ impl<T: Number> Reduction<T> for ::mpi::collective::SystemOperation {
 
     fn name(&self) -> String {
         crate::executor::mpi::system_operation(self).map_or("unknown operation".into(), |o| o.to_string())
+    }
+
+    fn signature(&self) -> u64 {
+        crate::executor::mpi::system_operation(self).map_or(0, |operation| operation as u64 + 1)
     }
 }
 

@@ -4,6 +4,7 @@ use super::Hypercube;
 use crate::buffer::{Buffer, BufferMut};
 use crate::error::{Error, Result};
 use crate::operation::Reduction;
+use std::panic::Location;
 
 /// A rank as the root of collectives, as in rsmpi. All ranks make the same call for the same root.
 ///
@@ -36,7 +37,8 @@ impl Process<'_> {
     /// Broadcast: `buffer` of this process to all ranks. All ranks: buffers of equal length.
     ///
     /// # Errors
-    /// [`Error::Root`]; failures of the transport.
+    /// [`Error::Root`]; what goes wrong between ranks.
+    #[track_caller]
     pub fn broadcast_into<B: BufferMut + ?Sized>(&self, buffer: &mut B) -> Result<()> {
         self.cube.broadcast(self.rank).run(buffer)
     }
@@ -44,7 +46,8 @@ impl Process<'_> {
     /// Scatter, on all ranks but the root: `receive` becomes this rank's block of the root's buffer.
     ///
     /// # Errors
-    /// [`Error::Root`]; [`Error::Role`] on the root; failures of the transport.
+    /// [`Error::Root`]; [`Error::Role`] on the root; what goes wrong between ranks.
+    #[track_caller]
     pub fn scatter_into<R: BufferMut + ?Sized>(&self, receive: &mut R) -> Result<()> {
         self.role("scatter_into", "scatter_into_root", false)?;
         self.cube.scatter(self.rank).run(None::<&[R::Element]>, receive)
@@ -53,7 +56,7 @@ impl Process<'_> {
     /// Scatter, on the root: block i of `send` to rank i. `send` is [`Hypercube::size`] times as long as `receive`.
     ///
     /// # Errors
-    /// [`Error::Root`]; [`Error::Role`] elsewhere; [`Error::Length`]; failures of the transport.
+    /// [`Error::Root`]; [`Error::Role`] elsewhere; [`Error::Length`]; what goes wrong between ranks.
     ///
     /// # Examples
     /// ```
@@ -68,6 +71,7 @@ impl Process<'_> {
     ///     assert_eq!(mine, [[0, 1], [2, 3], [4, 5]][cube.rank()]);
     /// });
     /// ```
+    #[track_caller]
     pub fn scatter_into_root<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -80,7 +84,8 @@ impl Process<'_> {
     /// Gather, on all ranks but the root: `send` becomes this rank's block in the root's buffer.
     ///
     /// # Errors
-    /// [`Error::Root`]; [`Error::Role`] on the root; failures of the transport.
+    /// [`Error::Root`]; [`Error::Role`] on the root; what goes wrong between ranks.
+    #[track_caller]
     pub fn gather_into<S: Buffer + ?Sized>(&self, send: &S) -> Result<()> {
         self.role("gather_into", "gather_into_root", false)?;
         self.cube.gather(self.rank).run(send, None::<&mut [S::Element]>)
@@ -89,7 +94,7 @@ impl Process<'_> {
     /// Gather, on the root: `receive` becomes the blocks of all ranks. It is [`Hypercube::size`] times as long as `send`.
     ///
     /// # Errors
-    /// [`Error::Root`]; [`Error::Role`] elsewhere; [`Error::Length`]; failures of the transport.
+    /// [`Error::Root`]; [`Error::Role`] elsewhere; [`Error::Length`]; what goes wrong between ranks.
     ///
     /// # Examples
     /// ```
@@ -105,6 +110,7 @@ impl Process<'_> {
     ///     }
     /// });
     /// ```
+    #[track_caller]
     pub fn gather_into_root<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -117,7 +123,8 @@ impl Process<'_> {
     /// Reduce, on all ranks but the root: contributes `send`.
     ///
     /// # Errors
-    /// [`Error::Root`]; [`Error::Role`] on the root; [`Error::Operation`]; failures of the transport.
+    /// [`Error::Root`]; [`Error::Role`] on the root; [`Error::Operation`]; what goes wrong between ranks.
+    #[track_caller]
     pub fn reduce_into<S, O>(&self, send: &S, operation: O) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -130,7 +137,8 @@ impl Process<'_> {
     /// Reduce, on the root: `receive` becomes the element-wise combination of `send` of all ranks; equal lengths.
     ///
     /// # Errors
-    /// [`Error::Root`]; [`Error::Role`] elsewhere; [`Error::Length`]; [`Error::Operation`]; failures of the transport.
+    /// [`Error::Root`]; [`Error::Role`] elsewhere; [`Error::Length`]; [`Error::Operation`]; what goes wrong between ranks.
+    #[track_caller]
     pub fn reduce_into_root<S, R, O>(&self, send: &S, receive: &mut R, operation: O) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -141,13 +149,15 @@ impl Process<'_> {
         self.cube.reduce(self.rank).run(send, Some(receive), operation)
     }
 
-    fn role(&self, call: &'static str, instead: &'static str, on_root: bool) -> Result<()> {
-        if self.rank >= self.cube.size {
-            return Err(Error::Root { root: self.rank, size: self.cube.size });
-        }
-        if (self.cube.rank == self.rank) != on_root {
-            return Err(Error::Role { call, rank: self.cube.rank, root: self.rank, instead });
-        }
-        Ok(())
+    /// Whether this rank may make the call; if not, the others are told.
+    #[track_caller]
+    pub(super) fn role(&self, call: &'static str, instead: &'static str, on_root: bool) -> Result<()> {
+        let refused = match (self.rank >= self.cube.size, (self.cube.rank == self.rank) == on_root) {
+            (true, _) => Error::Root { root: self.rank, size: self.cube.size },
+            (_, false) => Error::Role { call, rank: self.cube.rank, root: self.rank, instead },
+            (_, true) => return Ok(()),
+        };
+        self.cube.engine()?.intact()?;
+        Err(self.cube.refuse(call, refused, Location::caller()))
     }
 }

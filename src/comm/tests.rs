@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::algorithm::PortModel;
-use crate::executor::{Completion, Wait};
-use crate::schedule::BufferRange;
+use crate::collective::Collective;
+use crate::executor::board::Board;
+use crate::executor::memory::Span;
+use crate::executor::{Stamp, Token, Trouble};
 use crate::select::Choice;
 use crate::threads;
 
@@ -19,17 +21,39 @@ impl Transport for Alone {
         self.0
     }
 
-    fn send(&mut self, _: u32, _: usize, _: &[BufferRange], _: &Buffers, _: bool) -> Result<()> {
-        Err(Error::Broken)
+    fn forget_before(&mut self, _: u64) {}
+
+    fn send(&mut self, _: Token, _: Stamp, _: usize, _: &[Span]) -> Result<()> {
+        Err(Error::Packet)
     }
 
-    fn receive(&mut self, _: u32, _: usize, _: &[BufferRange], _: &mut Buffers) -> Result<()> {
-        Err(Error::Broken)
+    fn receive(&mut self, _: Token, _: Stamp, _: usize, _: &[Span]) -> Result<()> {
+        Err(Error::Packet)
     }
 
-    fn progress(&mut self, _: Wait, _: &mut Buffers, _: &mut Vec<Completion>) -> Result<()> {
-        Ok(())
+    fn advance(&mut self, _: bool, _: &mut Vec<Token>) -> std::result::Result<bool, Trouble> {
+        Ok(false)
     }
+
+    fn pause(&mut self) {}
+
+    fn under_way(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
+    fn cease(&mut self, _: &[(Stamp, usize)]) {}
+
+    fn board(&self) -> Option<&Board> {
+        None
+    }
+
+    fn tell(&mut self, _: usize, _: &[u8]) {}
+
+    fn hear(&mut self) -> Option<(usize, Vec<u8>)> {
+        None
+    }
+
+    fn end_job(&self, _: &str) {}
 
     fn ways(&self) -> String {
         "none".into()
@@ -40,11 +64,17 @@ impl Transport for Alone {
     }
 }
 
+fn alone(size: usize, machine: Machine) -> Hypercube {
+    let transport = Box::new(Alone(size, Rc::default()));
+    Hypercube::over(transport, machine, Ok(Overrides::default()), Patience::default())
+}
+
 #[test]
 fn sends_are_synchronous_from_the_next_collective_on() {
     let told = Rc::new(Cell::new(None));
     let transport = Box::new(Alone(1, Rc::clone(&told)));
-    let cube = Hypercube::over(transport, Machine::shared_memory(1), Ok(Overrides::default()));
+    let machine = Machine::shared_memory(1);
+    let cube = Hypercube::over(transport, machine, Ok(Overrides::default()), Patience::default());
     // What the environment asks for stays as it is.
     cube.barrier().unwrap();
     assert_eq!(told.get(), None);
@@ -59,7 +89,7 @@ fn sends_are_synchronous_from_the_next_collective_on() {
 #[test]
 fn over_links_what_goes_over_several_ports_runs_less_far_ahead() {
     let window = |machine: Machine| {
-        let cube = Hypercube::over(Box::new(Alone(16, Rc::default())), machine, Ok(Overrides::default()));
+        let cube = alone(16, machine);
         let (algorithm, ports) = (Some("complete_broadcast".into()), Some(PortModel::AllPorts));
         let options = Options { algorithm, ports, packet: Some(512), ..Options::default() };
         cube.plan(&Call::new(Collective::AllGather, 16, 4096), 8, &options).unwrap().schedule.window
@@ -70,13 +100,14 @@ fn over_links_what_goes_over_several_ports_runs_less_far_ahead() {
 
 #[test]
 fn short_calls_are_not_timed() {
-    let cube = Hypercube::over(Box::new(Alone(1, Rc::default())), Machine::network(), Ok(Overrides::default()));
+    let cube = alone(1, Machine::network());
     let plan = cube.plan(&Call::new(Collective::Broadcast, 1, 8), 1, &Options::default()).unwrap();
     let measured = |predicted: f64| {
         let choice = Choice { predicted, ..plan.choice.clone() };
-        let (call, schedule) = (plan.call.clone(), plan.schedule.clone());
-        let plan = Plan { call, element: 1, choice, schedule, lengths: plan.lengths };
-        cube.execute(&Rc::new(plan), &[], &mut [0; 8], None).unwrap();
+        let plan = Plan::new(&plan.call, 1, &Options::default(), choice, plan.schedule.clone(), 0);
+        let mut data = [0u8; 8];
+        let mut arguments = Arguments::new(Location::caller(), 8, &[], &mut data);
+        cube.execute(cube.engine().unwrap(), Rc::new(plan), &mut arguments).unwrap();
         cube.last().unwrap().measured
     };
     assert_eq!(measured(9e-6), None);
@@ -96,4 +127,25 @@ fn a_combining_function_may_ask_its_communicator() {
         sum
     });
     assert_eq!(sums, [3; 3]);
+}
+
+#[test]
+fn a_collective_within_another_one_is_an_error() {
+    let outcomes = threads::run(2, |cube| {
+        let add = |a: &u64, b: &u64| {
+            assert_eq!(cube.barrier(), Err(Error::Nested));
+            a + b
+        };
+        let mut sum = 0u64;
+        cube.all_reduce_into(&1u64, &mut sum, add).map(|()| sum)
+    });
+    assert_eq!(outcomes, [Ok(2), Ok(2)]);
+}
+
+/// What a transport refuses is an error of the call, and of all later ones.
+#[test]
+fn a_transport_that_fails_breaks_the_communicator() {
+    let cube = alone(2, Machine::shared_memory(1));
+    assert_eq!(cube.barrier(), Err(Error::Packet));
+    assert!(matches!(cube.barrier(), Err(Error::Broken { .. })));
 }

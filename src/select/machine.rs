@@ -33,10 +33,6 @@ pub struct Machine {
 /// noticeably slower; longer ones last longer at every hop, and where ranks exchange them they go farther ahead.
 pub const PACKET_COST: f64 = 1.0 / 80.0;
 
-/// Bytes from which on the receiver of a message copies it, if it may. Shorter messages, such as packets are, go through memory that
-/// stays in the cores' caches.
-pub(crate) const SINGLE_COPY_FROM: usize = 64 << 10;
-
 /// What decides where ranks share one memory: receivers copy, all at once as far as there are cores.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SharedMemory {

@@ -27,7 +27,6 @@ mod overrides;
 mod settings;
 pub mod tuning;
 
-pub(crate) use machine::SINGLE_COPY_FROM;
 pub use machine::{Machine, SharedMemory, PACKET_COST};
 pub use model::predict;
 pub use overrides::{parse_bytes, Overrides};

@@ -1,12 +1,13 @@
 //! What a rank's environment asks of its transport.
 
 use crate::error::{Error, Result};
-use std::time::Duration;
 
 /// What ranks of one host do with memory that they can share.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) enum Use {
-    /// Nothing: messages go through MPI.
+    /// Nothing at all, as if each were on a host of its own.
+    None,
+    /// What they tell each other beside their messages, which go through MPI.
     Off,
     /// All messages go through it.
     TwoCopies,
@@ -20,9 +21,6 @@ pub(super) enum Use {
 pub(super) struct Asked {
     /// `HYPERCOLL_SHARED_MEMORY`.
     pub shared_memory: Use,
-    /// Limit on a wait without progress: `HYPERCOLL_TIMEOUT`, in seconds. A message through MPI (each part of a split one), and
-    /// one that its receiver copies itself, counts as progress only when it is complete: the limit must exceed the longest one.
-    pub timeout: Option<Duration>,
     /// Every send waits for its receive: `HYPERCOLL_SYNCHRONOUS_SENDS`.
     pub synchronous: bool,
 }
@@ -40,14 +38,8 @@ impl Asked {
             "" | "single-copy" => Use::SingleCopy,
             "two-copies" => Use::TwoCopies,
             "off" => Use::Off,
-            other => return refused(name, format!("'{other}' is none of single-copy, two-copies, off")),
-        };
-        let name = "HYPERCOLL_TIMEOUT";
-        let text = variable(name);
-        asked.timeout = match text.parse() {
-            _ if text.is_empty() => None,
-            Ok(seconds @ 1..) => Some(Duration::from_secs(seconds)),
-            _ => return refused(name, format!("'{text}' is no whole number of seconds from 1 on")),
+            "none" => Use::None,
+            other => return refused(name, format!("'{other}' is none of single-copy, two-copies, off, none")),
         };
         let name = "HYPERCOLL_SYNCHRONOUS_SENDS";
         asked.synchronous = match variable(name).as_str() {
@@ -60,7 +52,8 @@ impl Asked {
 
     /// For ranks that were asked for what there is, if others were not.
     pub fn refused_elsewhere() -> Error {
-        let why = "on another rank, one of SHARED_MEMORY, TIMEOUT, SYNCHRONOUS_SENDS asks for what there is not";
+        let why =
+            "on another rank, one of SHARED_MEMORY, TIMEOUT, ROLL_CALL, SYNCHRONOUS_SENDS asks for what there is not";
         Error::Environment { variable: "HYPERCOLL_".into(), why: why.into() }
     }
 }
@@ -75,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_is_not_said_goes_without_saying() {
-        let usual = Asked { shared_memory: Use::SingleCopy, timeout: None, synchronous: false };
+        let usual = Asked { shared_memory: Use::SingleCopy, synchronous: false };
         assert_eq!(of("", ""), Ok(usual));
     }
 
@@ -83,25 +76,17 @@ mod tests {
     fn what_there_is_is_understood() {
         let usual = Asked::default();
         let shared = |way| Ok(Asked { shared_memory: way, ..usual });
+        assert_eq!(of("HYPERCOLL_SHARED_MEMORY", "none"), shared(Use::None));
         assert_eq!(of("HYPERCOLL_SHARED_MEMORY", "off"), shared(Use::Off));
         assert_eq!(of("HYPERCOLL_SHARED_MEMORY", "two-copies"), shared(Use::TwoCopies));
         assert_eq!(of("HYPERCOLL_SHARED_MEMORY", "single-copy"), shared(Use::SingleCopy));
-        let timeout = Some(Duration::from_secs(60));
-        assert_eq!(of("HYPERCOLL_TIMEOUT", "60"), Ok(Asked { timeout, ..usual }));
         assert_eq!(of("HYPERCOLL_SYNCHRONOUS_SENDS", "1"), Ok(Asked { synchronous: true, ..usual }));
         assert_eq!(of("HYPERCOLL_SYNCHRONOUS_SENDS", "0"), Ok(usual));
     }
 
     #[test]
     fn what_there_is_not_is_refused_by_name() {
-        for (name, value) in [
-            ("HYPERCOLL_SHARED_MEMORY", "on"),
-            ("HYPERCOLL_TIMEOUT", "1m"),
-            ("HYPERCOLL_TIMEOUT", "1.5"),
-            ("HYPERCOLL_TIMEOUT", "0"),
-            ("HYPERCOLL_TIMEOUT", "-1"),
-            ("HYPERCOLL_SYNCHRONOUS_SENDS", "yes"),
-        ] {
+        for (name, value) in [("HYPERCOLL_SHARED_MEMORY", "on"), ("HYPERCOLL_SYNCHRONOUS_SENDS", "yes")] {
             match of(name, value) {
                 Err(Error::Environment { variable, why }) => {
                     assert_eq!(variable, name);

@@ -2,22 +2,28 @@
 //!
 //! An envelope is two cache lines, and says itself whether it is there: a short message costs the transfer of the second, or of both.
 
+use crate::executor::Stamp;
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Bytes that an envelope carries.
-pub(super) const SHORT: usize = 112;
+pub(super) const SHORT: usize = 104;
 /// Those of them in the line of the stamp.
-const NEAR: usize = 48;
+const NEAR: usize = 40;
 /// Bytes of a piece's address and length.
 pub(super) const PIECE: usize = 16;
+/// Bits of a message's length.
+const WAY: u32 = 56;
 /// Envelopes of a row.
 const ROW: u64 = 16;
 
 /// What an envelope says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Message {
+    /// The number of the call that it is of, cut to 32 bits, and the call's signature.
+    pub number: u32,
+    pub signature: u64,
     /// How the bytes come.
     pub way: Way,
     /// Their number.
@@ -25,6 +31,17 @@ pub(super) struct Message {
 }
 
 impl Message {
+    /// Whether it is of a call.
+    pub fn is_of(&self, stamp: Stamp) -> bool {
+        (self.number, self.signature) == (stamp.number as u32, stamp.signature)
+    }
+
+    /// Its stamp, where the number of some call of about the same time is known.
+    pub fn stamp(&self, near: u64) -> Stamp {
+        let ahead = i64::from(self.number.wrapping_sub(near as u32) as i32);
+        Stamp { number: near.wrapping_add_signed(ahead), signature: self.signature }
+    }
+
     /// Bytes of data in the envelope.
     fn enclosed(&self) -> usize {
         match self.way {
@@ -48,16 +65,16 @@ pub(super) enum Way {
 }
 
 impl Way {
-    fn code(self) -> u32 {
+    fn code(self) -> u64 {
         match self {
             Way::Enclosed => 0,
             Way::Pipe => 1,
             Way::PipeFromStart => 2,
-            Way::Pieces(pieces) => 3 + u32::from(pieces),
+            Way::Pieces(pieces) => 3 + u64::from(pieces),
         }
     }
 
-    fn of(code: u32) -> Way {
+    fn of(code: u64) -> Way {
         match code {
             0 => Way::Enclosed,
             1 => Way::Pipe,
@@ -72,8 +89,10 @@ struct Envelope {
     /// The bytes of a short message, or where those of a long one are. They end where the header begins, in the line at which the
     /// other end looks: few bytes are in that line too, and more are begun in the line at which it does not look.
     data: UnsafeCell<[u8; SHORT]>,
+    signature: UnsafeCell<u64>,
+    /// The way in the highest byte.
     bytes: UnsafeCell<u64>,
-    way: UnsafeCell<u32>,
+    number: UnsafeCell<u32>,
     /// One more than the number of messages before it, cut to 32 bits: then the rest is there.
     stamp: AtomicU32,
 }
@@ -162,8 +181,9 @@ impl Writer {
                 start.copy_from_slice(part);
                 room = rest;
             }
-            *envelope.bytes.get() = message.bytes;
-            *envelope.way.get() = message.way.code();
+            *envelope.bytes.get() = message.bytes | message.way.code() << WAY;
+            *envelope.number.get() = message.number;
+            *envelope.signature.get() = message.signature;
         }
         envelope.stamp.store(self.written as u32, Ordering::Release);
         self.written
@@ -200,7 +220,10 @@ impl Reader {
             return None;
         }
         // SAFETY: the stamp says that the envelope is there, and the other end writes it again only after `done`.
-        unsafe { Some(Message { way: Way::of(*envelope.way.get()), bytes: *envelope.bytes.get() }) }
+        unsafe {
+            let (number, signature, bytes) = (*envelope.number.get(), *envelope.signature.get(), *envelope.bytes.get());
+            Some(Message { number, signature, way: Way::of(bytes >> WAY), bytes: bytes & ((1 << WAY) - 1) })
+        }
     }
 
     /// The data enclosed in the message that [`Reader::read`] has found.
@@ -226,6 +249,8 @@ impl Reader {
 mod tests {
     use super::*;
 
+    const PIECES: usize = 6 * PIECE;
+
     fn row(memory: &mut Vec<u128>) -> (Writer, Reader) {
         memory.resize(Envelopes::SIZE / 16 + 8, 0);
         let start = memory.as_mut_ptr().cast::<u8>();
@@ -239,20 +264,31 @@ mod tests {
         let mut memory = Vec::new();
         let (mut writer, mut reader) = row(&mut memory);
         assert_eq!(reader.read(0), None);
-        let message = |number: u64| Message { way: Way::Pieces(7), bytes: number };
+        let message = |number: u64| Message { number: 3, signature: u64::MAX, way: Way::Pieces(6), bytes: number };
         let data = |number: u64| [number as u8; SHORT];
         for number in 0..ROW {
             assert!(writer.is_free());
-            assert_eq!(writer.write(message(number), [&data(number)[..]]), number + 1);
+            assert_eq!(writer.write(message(number), [&data(number)[..PIECES]]), number + 1);
         }
         assert!(!writer.is_free());
         for number in 0..5 * ROW {
             assert_eq!(reader.read(SHORT), Some(message(number)));
-            assert_eq!(reader.data(&message(number)), data(number));
+            assert_eq!(reader.data(&message(number)), &data(number)[..PIECES]);
             assert!(!writer.is_free() && !writer.has_read(number + 1));
             reader.done();
             assert!(writer.has_read(number + 1) && writer.is_free());
-            writer.write(message(number + ROW), [&data(number + ROW)[..]]);
+            writer.write(message(number + ROW), [&data(number + ROW)[..PIECES]]);
+        }
+    }
+
+    #[test]
+    fn a_stamp_is_found_from_one_near_to_it() {
+        let message = |number: u64| Message { number: number as u32, signature: 9, way: Way::Enclosed, bytes: 0 };
+        for (near, number) in
+            [(1, 1), (5, 2), (1 << 32, (1 << 32) - 3), ((1 << 32) - 1, 1 << 32), (7 << 32, (7 << 32) + 9)]
+        {
+            let stamp = message(number).stamp(near);
+            assert_eq!((stamp.number, message(number).is_of(stamp)), (number, true));
         }
     }
 
@@ -260,7 +296,8 @@ mod tests {
     fn a_refusal_is_of_one_message() {
         let mut memory = Vec::new();
         let (mut writer, mut reader) = row(&mut memory);
-        let messages = [(); 2].map(|()| writer.write(Message { way: Way::Pieces(1), bytes: 100_000 }, []));
+        let messages = [(); 2]
+            .map(|()| writer.write(Message { number: 1, signature: 2, way: Way::Pieces(1), bytes: 100_000 }, []));
         reader.done();
         reader.refuse();
         assert_eq!(messages.map(|message| writer.is_refused(message)), [false, true]);
@@ -272,9 +309,9 @@ mod tests {
         let (mut writer, mut reader) = row(&mut memory);
         let bytes: [u8; SHORT] = std::array::from_fn(|at| at as u8);
         let enclosed = (0..=SHORT).map(|bytes| (Way::Enclosed, bytes as u64, bytes));
-        let elsewhere = [(Way::Pipe, 0), (Way::PipeFromStart, 0), (Way::Pieces(1), PIECE), (Way::Pieces(7), SHORT)];
+        let elsewhere = [(Way::Pipe, 0), (Way::PipeFromStart, 0), (Way::Pieces(1), PIECE), (Way::Pieces(6), PIECES)];
         for (way, number, enclosed) in enclosed.chain(elsewhere.map(|(way, enclosed)| (way, 100_000, enclosed))) {
-            let message = Message { way, bytes: number };
+            let message = Message { number: 7, signature: number, way, bytes: number };
             let (start, end) = bytes[..enclosed].split_at(enclosed / 3);
             writer.write(message, [start, end]);
             assert_eq!(reader.read(enclosed), Some(message));
@@ -305,7 +342,10 @@ mod tests {
                 while !self.0.is_free() {
                     std::thread::yield_now();
                 }
-                self.0.write(Message { way: Way::Enclosed, bytes: 8 }, [&message.to_ne_bytes()[..]]);
+                self.0.write(
+                    Message { number: 1, signature: 2, way: Way::Enclosed, bytes: 8 },
+                    [&message.to_ne_bytes()[..]],
+                );
             }
         }
         let mut far = Far(writer);

@@ -1,76 +1,134 @@
-//! The ranks of a communicator that share one memory, as MPI sees it: those of one host.
+//! Which ranks share a host, and what they find out about each other when they meet.
 
-use super::{accept, affinity};
-use crate::error::Result;
-use mpi::ffi;
-use std::ffi::{c_int, c_void};
+use super::affinity;
+use crate::plan::Fnv;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::OnceLock;
 
-/// The ranks of this rank's host, and a communicator of theirs.
+/// Words of what a rank tells of itself.
+pub(super) const WORDS: usize = 8 + affinity::WORDS;
+
+/// What a rank tells of itself when a communicator is made.
+#[derive(Clone, Copy)]
+pub(super) struct Card {
+    /// Its host, as a number that no other host has, and its process there.
+    pub host: u64,
+    pub process: u64,
+    /// The library's version, what shared memory looks like, and the order of bytes in a word.
+    pub version: u64,
+    /// What its environment asks for: the use of shared memory, or [`Card::REFUSED`].
+    pub asks: u64,
+    /// The number of its file.
+    pub file: u64,
+    /// What no other rank has, and where it lies.
+    pub nonce: [u64; 2],
+    /// Cores that it may keep busy, and those that it may use.
+    limit: u64,
+    cores: [u64; affinity::WORDS],
+}
+
+impl Card {
+    /// Its environment asks for what there is not.
+    pub const REFUSED: u64 = u64::MAX;
+
+    /// That of this rank; `nonce` stays where it is until all ranks have looked for it.
+    pub fn of_this(nonce: &u64, file: u64, asks: u64, layout: usize) -> Card {
+        let (cores, limit) = affinity::cores();
+        Card {
+            host: host(),
+            process: u64::from(std::process::id()),
+            version: Fnv::of(&(env!("CARGO_PKG_VERSION"), layout)),
+            asks,
+            file,
+            nonce: [*nonce, std::ptr::from_ref(nonce) as u64],
+            limit: limit as u64,
+            cores,
+        }
+    }
+
+    pub fn words(&self) -> [u64; WORDS] {
+        let mut words = [0; WORDS];
+        let Card { host, process, version, asks, file, nonce: [nonce, at], limit, .. } = *self;
+        words[..8].copy_from_slice(&[version, host, process, asks, file, nonce, at, limit]);
+        words[8..].copy_from_slice(&self.cores);
+        words
+    }
+
+    pub fn read(words: &[u64; WORDS]) -> Card {
+        let [version, host, process, asks, file, nonce, at, limit, cores @ ..] = *words;
+        Card { host, process, version, asks, file, nonce: [nonce, at], limit, cores }
+    }
+}
+
+/// A number that no other process has, as good as certainly.
+pub(super) fn nonce() -> u64 {
+    // Seeded by the operating system.
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.finish()
+}
+
+/// A number of this host. Processes of containers that see other processes or networks are on other hosts: what they could share is
+/// not theirs to find.
+fn host() -> u64 {
+    static HOST: OnceLock<u64> = OnceLock::new();
+    *HOST.get_or_init(|| {
+        let name = mpi::environment::processor_name().unwrap_or_default();
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let spaces = ["pid", "net", "uts"].map(|space| std::fs::read_link(format!("/proc/self/ns/{space}")).ok());
+        Fnv::of(&(name, boot, spaces))
+    })
+}
+
+/// The ranks of this rank's host.
 pub(super) struct Host {
-    comm: ffi::MPI_Comm,
     /// The place of this rank among them.
     pub place: usize,
-    /// Their ranks in the whole communicator.
+    /// Their ranks in the whole communicator, and their processes.
     pub ranks: Vec<usize>,
+    pub processes: Vec<u64>,
     /// Cores that they share. Ranks may be bound to cores of their own: what counts is all cores that any of them may use.
     pub cores: usize,
 }
 
 impl Host {
-    /// The host of `rank`. All ranks of `comm`, which is live, call this together.
-    pub fn of(comm: ffi::MPI_Comm, rank: usize) -> Result<Host> {
-        let (mut local, mut place, mut ranks): (ffi::MPI_Comm, c_int, c_int) = (comm, 0, 0);
-        // SAFETY: `comm` is a live communicator on which all ranks make these calls; the others are valid out parameters.
-        unsafe {
-            let (shared, key) = (ffi::RSMPI_COMM_TYPE_SHARED, rank as c_int);
-            let split = ffi::PMPI_Comm_split_type(comm, shared, key, ffi::RSMPI_INFO_NULL, &mut local);
-            accept("MPI_Comm_split_type", split)?;
-            accept("MPI_Comm_rank", ffi::PMPI_Comm_rank(local, &mut place))?;
-            accept("MPI_Comm_size", ffi::PMPI_Comm_size(local, &mut ranks))?;
-        }
-        let mut host = Host { comm: local, place: place as usize, ranks: vec![0; ranks as usize], cores: 0 };
-        let (set, limit) = affinity::cores();
+    pub fn of(rank: usize, cards: &[Card]) -> Host {
+        let here = |card: &&Card| card.host == cards[rank].host;
+        let ranks: Vec<usize> = (0..cards.len()).filter(|&other| here(&&cards[other])).collect();
         let mut union = [0; affinity::WORDS];
-        let mut least = limit;
-        for (index, [of, limit, words @ ..]) in host.gather(told(rank, limit, set))?.into_iter().enumerate() {
-            host.ranks[index] = of as usize;
-            least = least.min(limit as usize);
-            union.iter_mut().zip(words).for_each(|(all, word)| *all |= word);
+        for card in cards.iter().filter(here) {
+            union.iter_mut().zip(card.cores).for_each(|(all, word)| *all |= word);
         }
-        host.cores = least.min(union.iter().map(|word| word.count_ones() as usize).sum());
-        Ok(host)
+        let least = cards.iter().filter(here).map(|card| card.limit as usize).min().unwrap_or(1);
+        Host {
+            place: ranks.iter().position(|other| *other == rank).unwrap_or(0),
+            processes: ranks.iter().map(|&rank| cards[rank].process).collect(),
+            ranks,
+            cores: least.min(union.iter().map(|word| word.count_ones() as usize).sum()),
+        }
     }
+}
 
-    /// What the ranks of the host pass, by place. All of them call this together.
-    pub fn gather<const N: usize>(&self, values: [u64; N]) -> Result<Vec<[u64; N]>> {
-        let mut all = vec![[0; N]; self.ranks.len()];
-        // SAFETY: a live communicator, N elements to send, and room for N of every rank.
-        let code = unsafe {
-            let (from, into) = (values.as_ptr().cast::<c_void>(), all.as_mut_ptr().cast::<c_void>());
-            let (count, kind) = (N as c_int, ffi::RSMPI_UINT64_T);
-            ffi::PMPI_Allgather(from, count, kind, into, count, kind, self.comm)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_of_a_host_find_each_other() {
+        let card = |host, process, cores: u64, limit| Card {
+            host,
+            process,
+            version: 1,
+            asks: 2,
+            file: 3,
+            nonce: [4, 5],
+            limit,
+            cores: std::array::from_fn(|word| if word == 0 { cores } else { 0 }),
         };
-        accept("MPI_Allgather", code)?;
-        Ok(all)
-    }
-
-    /// Whether all ranks of the host say yes. All of them call this together.
-    pub fn agree(&self, yes: bool) -> Result<bool> {
-        Ok(self.gather([u64::from(yes)])?.iter().all(|[said]| *said == 1))
-    }
-}
-
-/// What a rank tells those of its host: its number, how many cores it may keep busy, and which.
-fn told(rank: usize, limit: usize, set: [u64; affinity::WORDS]) -> [u64; affinity::WORDS + 2] {
-    let mut values = [0; affinity::WORDS + 2];
-    (values[0], values[1]) = (rank as u64, limit as u64);
-    values[2..].copy_from_slice(&set);
-    values
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        // SAFETY: the communicator is ours and is freed once; a host is let go of before MPI ends.
-        unsafe { ffi::PMPI_Comm_free(&mut self.comm) };
+        let cards = [card(7, 10, 1, 9), card(8, 10, 3, 9), card(7, 11, 6, 9), card(7, 12, 6, 2)];
+        let cards = cards.map(|card| Card::read(&card.words()));
+        let host = Host::of(2, &cards);
+        assert_eq!((host.place, host.ranks, host.processes, host.cores), (1, vec![0, 2, 3], vec![10, 11, 12], 2));
+        assert_eq!(Host::of(1, &cards).cores, 2);
     }
 }

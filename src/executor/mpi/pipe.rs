@@ -152,20 +152,15 @@ impl Outlet {
         available(self)
     }
 
-    /// Takes out as many bytes as `into` has; they must be available.
-    pub fn take(&mut self, into: &mut [u8]) {
-        let mut rest = &mut *into;
-        for (start, len) in self.pipe.runs(self.read, rest.len()) {
-            let (now, later) = rest.split_at_mut(len);
-            // SAFETY: the run is inside the ring, and the other end does not write it before these bytes are released.
-            unsafe { std::ptr::copy_nonoverlapping(start.cast_const(), now.as_mut_ptr(), len) };
-            rest = later;
+    /// Takes out so many bytes, which must be available, into memory that has room for them and is the caller's alone.
+    pub fn take(&mut self, into: *mut u8, len: usize) {
+        let mut done = 0;
+        for (start, len) in self.pipe.runs(self.read, len) {
+            // SAFETY: the run is inside the ring, and the other end does not write it before these bytes are released; the target is
+            // the caller's.
+            unsafe { std::ptr::copy_nonoverlapping(start.cast_const(), into.wrapping_add(done), len) };
+            done += len;
         }
-        self.read += into.len() as u64;
-    }
-
-    /// Leaves out some of the available bytes.
-    pub fn skip(&mut self, len: usize) {
         self.read += len as u64;
     }
 
@@ -222,13 +217,13 @@ mod tests {
         inlet.publish();
         assert_eq!(outlet.available(1), 100);
         let mut taken = [0; 60];
-        outlet.take(&mut taken);
+        outlet.take(taken.as_mut_ptr(), taken.len());
         assert_eq!((taken, inlet.room(128), outlet.unreleased()), ([7; 60], 28, 60));
         assert_eq!((inlet.position(), outlet.position()), (100, 60));
         outlet.release();
         assert_eq!(inlet.room(128), 88);
         assert!(!inlet.rewind());
-        outlet.skip(40);
+        outlet.take([0; 40].as_mut_ptr(), 40);
         outlet.release();
         assert!(inlet.rewind() && !inlet.rewind());
         outlet.rewind();
@@ -236,7 +231,7 @@ mod tests {
         inlet.put(&[9; 128]);
         inlet.publish();
         assert_eq!((inlet.room(1), outlet.available(128)), (0, 128));
-        outlet.take(&mut taken);
+        outlet.take(taken.as_mut_ptr(), taken.len());
         assert_eq!(taken, [9; 60]);
     }
 
@@ -257,7 +252,7 @@ mod tests {
                     inlet.publish();
                 } else {
                     let mut bytes = vec![0; len.min(outlet.available(len))];
-                    outlet.take(&mut bytes);
+                    outlet.take(bytes.as_mut_ptr(), bytes.len());
                     outlet.release();
                     for byte in bytes {
                         prop_assert_eq!(byte, expected);

@@ -1,31 +1,35 @@
 //! Messages between ranks of one host, through memory that they share.
 //!
 //! Every two ranks have a row of [`Envelopes`] and a [`Pipe`] in each direction. A short message is in its envelope; the bytes of others go
-//! through the pipe, and what finds no room there waits in the sender's queue, and goes on whenever that rank waits for anything in the
-//! same collective, which ends only when all is sent. For a long message, if ranks may read each other's memory, the envelope says
-//! where its bytes are: the receiver copies them itself, once, and only then is it sent; if it cannot, that message and all later ones
-//! come through the pipe.
+//! through the pipe, and what finds no room there waits in the sender's queue, and goes on whenever that rank waits for anything. For a
+//! long message, if ranks may read each other's memory, the envelope says where its bytes are: the receiver copies them itself, once,
+//! and only then is it sent; if it cannot, that message and all later ones come through the pipe.
+//!
+//! Messages arrive in the order in which they were sent, whatever call they are of. What is of a call that this rank has not come to
+//! is put aside, if it is in the way of one that is waited for.
 //!
 //! Memory: the pipes to a rank have [`MEMORY`] bytes together, to the next power of two a pipe, on hosts of 8 to 128 ranks; beyond, 4
-//! KiB a pair of ranks; and 2.5 KiB a pair for the rest. Where /dev/shm is too small for that, messages go through MPI.
+//! KiB a pair of ranks; and 2.3 KiB a pair for the rest. It is taken only by pairs that talk.
 
-use super::asked::Use;
-use super::envelopes::Envelopes;
+use super::envelopes::{Envelopes, SHORT};
 use super::host::Host;
 use super::pipe::Pipe;
 use super::transfers::{Incoming, Outgoing, Receiving, Sending};
-use super::{segment, single_copy};
-use crate::error::Result;
-use crate::executor::{Buffers, Completion};
-use crate::schedule::BufferRange;
+use crate::executor::board::Board;
+use crate::executor::memory::{scatter, total, Span};
+use crate::executor::{Stamp, Token, Trouble};
 use memmap2::MmapRaw;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
+
+type Result<T, E> = std::result::Result<T, E>;
 
 /// Bytes of a rank's pipes in all.
 const MEMORY: usize = 512 << 10;
 /// Bytes of a pipe: more would not stay in the cores' caches, fewer would stop the sender too often.
 const CAPACITY: std::ops::RangeInclusive<usize> = 4 << 10..=64 << 10;
+/// Bytes of a page, on which what a pair of ranks shares begins: pages that nobody touches are not there.
+const PAGE: usize = 4096;
 
 /// The pipes of one rank, and what is under way in them.
 pub(super) struct SharedMemory {
@@ -35,12 +39,14 @@ pub(super) struct SharedMemory {
     /// The places of peers with something under way.
     busy: Vec<usize>,
     /// What was complete as soon as it had started.
-    done: Vec<Completion>,
-    /// Lists of ranges to use again.
-    spare: Vec<Vec<BufferRange>>,
+    done: Vec<Token>,
+    /// What was found wrong as soon as it had started.
+    trouble: Option<Trouble>,
+    /// Lists of spans to use again.
+    spare: Vec<Vec<Span>>,
     single_copy: bool,
-    /// Keeps the pipes' memory.
-    _memory: MmapRaw,
+    /// Calls before this one are over.
+    oldest: u64,
 }
 
 struct Peer {
@@ -50,9 +56,19 @@ struct Peer {
     there: Outgoing,
     here: Incoming,
     /// What is under way, in the order of starting.
-    sends: VecDeque<(u32, Vec<BufferRange>, Sending)>,
-    receives: VecDeque<(u32, Vec<BufferRange>, Receiving)>,
+    sends: VecDeque<(Token, Vec<Span>, Sending)>,
+    receives: VecDeque<(Token, Stamp, Vec<Span>)>,
+    /// The message that is being received.
+    current: Option<(Receiving, Target)>,
+    /// Messages of calls that this rank has not come to, which were in the way of others.
+    aside: VecDeque<(Stamp, Vec<u8>)>,
     busy: bool,
+}
+
+/// Where a message goes.
+enum Target {
+    Receive(Token, Vec<Span>),
+    Aside(Stamp, Vec<u8>),
 }
 
 impl Peer {
@@ -60,38 +76,130 @@ impl Peer {
     fn positions(&self) -> (u64, u64) {
         (self.there.pipe.position(), self.here.pipe.position())
     }
+
+    /// Finds out where the next message goes, if it is there.
+    fn open(&mut self, oldest: u64) -> Result<(), Trouble> {
+        let Some((_, expected, spans)) = self.receives.front() else { return Ok(()) };
+        let Some(receiving) = Receiving::next(&mut self.here, total(spans)) else { return Ok(()) };
+        let message = receiving.message();
+        if let Some(at) = self.receives.iter().position(|(_, stamp, _)| message.is_of(*stamp)) {
+            let Some((token, stamp, spans)) = self.receives.remove(at) else { return Ok(()) };
+            // Ranks that agree cannot differ in this; if they do all the same, nothing is written.
+            if total(&spans) as u64 != message.bytes {
+                return Err(Trouble::Stray { peer: self.rank, expected: stamp, found: stamp });
+            }
+            self.current = Some((receiving, Target::Receive(token, spans)));
+            return Ok(());
+        }
+        let found = message.stamp(expected.number);
+        let same_number = self.receives.iter().find(|(_, stamp, _)| stamp.number == found.number);
+        if same_number.is_some() || found.number < oldest {
+            let expected = same_number.map_or(*expected, |(_, stamp, _)| *stamp);
+            return Err(Trouble::Stray { peer: self.rank, expected, found });
+        }
+        let bytes = vec![0; message.bytes as usize];
+        self.current = Some((receiving, Target::Aside(found, bytes)));
+        Ok(())
+    }
+
+    /// Receives what is there; the receive that is complete.
+    fn receive(&mut self, oldest: u64) -> Result<Option<(Token, Vec<Span>)>, Trouble> {
+        if self.current.is_none() {
+            self.open(oldest)?;
+        }
+        let Some((mut receiving, mut target)) = self.current.take() else { return Ok(None) };
+        let is_complete = match &mut target {
+            Target::Receive(_, spans) => receiving.advance(&mut self.here, self.process, spans),
+            Target::Aside(_, bytes) => {
+                // SAFETY: the bytes are ours, and stay where they are while they are received.
+                let span = unsafe { Span::new(bytes.as_mut_ptr(), bytes.len()) };
+                receiving.advance(&mut self.here, self.process, &[span])
+            }
+        };
+        match target {
+            _ if !is_complete => {
+                self.current = Some((receiving, target));
+                Ok(None)
+            }
+            Target::Receive(token, spans) => Ok(Some((token, spans))),
+            Target::Aside(stamp, bytes) => {
+                self.aside.push_back((stamp, bytes));
+                Ok(self.take_aside(oldest)?)
+            }
+        }
+    }
+
+    /// The first receive whose message was put aside is complete.
+    fn take_aside(&mut self, oldest: u64) -> Result<Option<(Token, Vec<Span>)>, Trouble> {
+        for at in 0..self.receives.len() {
+            let (_, expected, _) = self.receives[at];
+            if let Some(found) = self.aside.iter().position(|(stamp, _)| *stamp == expected) {
+                let (Some((_, bytes)), Some((token, _, spans))) = (self.aside.remove(found), self.receives.remove(at))
+                else {
+                    return Ok(None);
+                };
+                scatter(&bytes, &spans);
+                return Ok(Some((token, spans)));
+            }
+            let other = |stamp: &Stamp| stamp.number == expected.number || stamp.number < oldest;
+            if let Some(&(found, _)) = self.aside.iter().find(|(stamp, _)| other(stamp)) {
+                return Err(Trouble::Stray { peer: self.rank, expected, found });
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What the ranks of a host share: a board, and ways between every two of them.
+pub(super) struct Layout {
+    ranks: usize,
+    /// Bytes of a pipe, or 0 if there is only a board.
+    capacity: usize,
+}
+
+impl Layout {
+    pub fn of(ranks: usize, ways: bool) -> Layout {
+        let capacity = (MEMORY / ranks.max(1)).next_power_of_two().clamp(*CAPACITY.start(), *CAPACITY.end());
+        Layout { ranks, capacity: if ways { capacity } else { 0 } }
+    }
+
+    /// Bytes in all. Memory is there only where somebody has written.
+    pub fn bytes(&self) -> usize {
+        let ways = if self.capacity > 0 { self.ranks * self.ranks * (self.envelopes() + self.pipe()) } else { 0 };
+        self.board() + ways
+    }
+
+    fn board(&self) -> usize {
+        Board::size(self.ranks).next_multiple_of(PAGE)
+    }
+
+    fn envelopes(&self) -> usize {
+        Envelopes::SIZE
+    }
+
+    fn pipe(&self) -> usize {
+        Pipe::size(self.capacity).next_multiple_of(PAGE)
+    }
+
+    /// Where the envelopes and the pipe from one rank into another are. Envelopes lie side by side, those into a rank together, since
+    /// most pairs use no more; a pipe has pages of its own.
+    fn way(&self, from: usize, into: usize) -> (usize, usize) {
+        let pair = into * self.ranks + from;
+        let pipes = self.board() + self.ranks * self.ranks * self.envelopes();
+        (self.board() + pair * self.envelopes(), pipes.next_multiple_of(PAGE) + pair * self.pipe())
+    }
 }
 
 impl SharedMemory {
-    /// The ways between the ranks of a host, or `None` if one of them does not want them or cannot have them. All of them
-    /// call this together; `size` is that of the whole communicator, and what the least willing rank asks for is done.
-    pub fn between(host: &Host, size: usize, asked: Use) -> Result<Option<SharedMemory>> {
-        let ranks = host.ranks.len();
-        if ranks < 2 || !host.agree(asked > Use::Off)? {
-            return Ok(None);
-        }
-        let capacity = (MEMORY / ranks).next_power_of_two().clamp(*CAPACITY.start(), *CAPACITY.end());
-        // What no other rank has, and lies where the others may try to read it.
-        let probe = Box::new(nonce());
-        let told = host.gather([u64::from(std::process::id()), *probe, std::ptr::from_ref(&*probe) as u64])?;
-        let name = format!("hypercoll-{}-{:016x}", told[0][0], told[0][1]);
-        let Some(memory) = segment::share(host, &name, ranks * ranks * (Envelopes::SIZE + Pipe::size(capacity)))?
-        else {
-            return Ok(None);
-        };
-        let neighbour = (host.place + 1) % ranks;
-        let may = || asked == Use::SingleCopy && readable(told[neighbour]);
-        let single_copy = host.agree(may())?;
-        if !single_copy && host.place == 0 {
-            log::info!("ranks do not read each other's memory: long messages are copied twice");
-        }
+    /// The ways between the ranks of a host, through memory of that layout. `size` is that of the whole communicator.
+    pub fn between(host: &Host, size: usize, memory: &MmapRaw, layout: &Layout, single_copy: bool) -> SharedMemory {
         let way = |from: usize, into: usize| {
-            let offset = (into * ranks + from) * (Envelopes::SIZE + Pipe::size(capacity));
+            let (envelopes, pipe) = layout.way(from, into);
             // SAFETY: envelopes and pipe lie inside the mapping, which is page-aligned, was zeros, and lives as long as the peers; the
             // ranks of the host use one end each, as all name their ways by the same places.
             unsafe {
-                let start = NonNull::new_unchecked(memory.as_mut_ptr().add(offset));
-                (Envelopes::at(start), Pipe::at(start.add(Envelopes::SIZE), capacity))
+                let start = NonNull::new_unchecked(memory.as_mut_ptr());
+                (Envelopes::at(start.add(envelopes)), Pipe::at(start.add(pipe), layout.capacity))
             }
         };
         let there = |(envelopes, pipe): (Envelopes, Pipe)| Outgoing {
@@ -102,21 +210,23 @@ impl SharedMemory {
         let here =
             |(envelopes, pipe): (Envelopes, Pipe)| Incoming { envelopes: envelopes.reader(), pipe: pipe.outlet() };
         let mut places = vec![None; size];
-        let peers: Vec<Peer> = (0..ranks)
+        let peers: Vec<Peer> = (0..host.ranks.len())
             .filter(|&place| place != host.place)
             .map(|place| Peer {
                 rank: host.ranks[place],
-                process: told[place][0],
+                process: host.processes[place],
                 there: there(way(host.place, place)),
                 here: here(way(place, host.place)),
                 sends: VecDeque::new(),
                 receives: VecDeque::new(),
+                current: None,
+                aside: VecDeque::new(),
                 busy: false,
             })
             .collect();
         peers.iter().enumerate().for_each(|(place, peer)| places[peer.rank] = Some(place));
         let (busy, done, spare) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Some(SharedMemory { peers, places, busy, done, spare, single_copy, _memory: memory }))
+        SharedMemory { peers, places, busy, done, trouble: None, spare, single_copy, oldest: 0 }
     }
 
     /// The number of ranks that share it.
@@ -138,35 +248,52 @@ impl SharedMemory {
         self.places[rank]
     }
 
-    /// Starts to send the ranges to a peer; if `synchronous`, the send is complete when the message has been received.
-    pub fn send(&mut self, operation: u32, to: usize, ranges: &[BufferRange], buffers: &Buffers, synchronous: bool) {
+    /// Calls before this one are over.
+    pub fn forget_before(&mut self, oldest: u64) {
+        self.oldest = oldest;
+    }
+
+    /// Starts to send the spans to a peer; if `synchronous`, the send is complete when the message has been received.
+    pub fn send(&mut self, token: Token, stamp: Stamp, to: usize, spans: &[Span], synchronous: bool) {
         let peer = &mut self.peers[to];
-        let mut sending = Sending::new(buffers.bytes(ranges), synchronous);
-        if peer.sends.is_empty() && sending.advance(&mut peer.there, ranges, buffers) {
-            self.done.push(Completion { operation, received: None });
+        let mut sending = Sending::new(stamp, total(spans), synchronous);
+        if peer.sends.is_empty() && sending.advance(&mut peer.there, spans) {
+            self.done.push(token);
             return;
         }
         let mut list = self.spare.pop().unwrap_or_default();
-        list.extend_from_slice(ranges);
-        self.peers[to].sends.push_back((operation, list, sending));
+        list.extend_from_slice(spans);
+        self.peers[to].sends.push_back((token, list, sending));
         self.note(to);
     }
 
-    /// Starts to receive the ranges from a peer.
-    pub fn receive(&mut self, operation: u32, from: usize, ranges: &[BufferRange], buffers: &mut Buffers) {
+    /// Starts to receive the spans from a peer.
+    pub fn receive(&mut self, token: Token, stamp: Stamp, from: usize, spans: &[Span]) {
         let peer = &mut self.peers[from];
-        let mut receiving = Receiving::new(buffers.bytes(ranges));
         // To copy a long one now would hold up sends that may start.
-        if peer.receives.is_empty() && receiving.is_short() {
-            let received = receiving.advance(&mut peer.here, peer.process, ranges, buffers);
-            if received.is_some() {
-                self.done.push(Completion { operation, received });
-                return;
+        let bytes = total(spans);
+        if bytes <= SHORT && peer.receives.is_empty() && peer.current.is_none() && peer.aside.is_empty() {
+            if let Some(mut receiving) = Receiving::next(&mut peer.here, bytes) {
+                if receiving.message().is_of(stamp) && receiving.message().bytes == bytes as u64 {
+                    receiving.advance(&mut peer.here, peer.process, spans);
+                    self.done.push(token);
+                    return;
+                }
             }
         }
         let mut list = self.spare.pop().unwrap_or_default();
-        list.extend_from_slice(ranges);
-        self.peers[from].receives.push_back((operation, list, receiving));
+        list.extend_from_slice(spans);
+        peer.receives.push_back((token, stamp, list));
+        if !peer.aside.is_empty() {
+            match peer.take_aside(self.oldest) {
+                Ok(Some((token, spans))) => {
+                    self.done.push(token);
+                    self.spare.push(emptied(spans));
+                }
+                Ok(None) => (),
+                Err(trouble) => self.trouble = Some(trouble),
+            }
+        }
         self.note(from);
     }
 
@@ -178,60 +305,94 @@ impl SharedMemory {
 
     /// Moves on what can move, without waiting, and reports what is complete: besides what was as soon as it started, at most one
     /// message from and to each peer, so that it can be passed on at once. Whether any bytes have moved through a pipe.
-    pub fn advance(&mut self, buffers: &mut Buffers, done: &mut Vec<Completion>) -> bool {
+    pub fn advance(&mut self, done: &mut Vec<Token>) -> Result<bool, Trouble> {
         done.append(&mut self.done);
+        if let Some(trouble) = self.trouble.take() {
+            return Err(trouble);
+        }
         let (mut index, mut moved) = (0, false);
         while let Some(&place) = self.busy.get(index) {
             let peer = &mut self.peers[place];
             let before = peer.positions();
-            if let Some((operation, ranges, sending)) = peer.sends.front_mut() {
-                if sending.advance(&mut peer.there, ranges, buffers) {
-                    done.push(Completion { operation: *operation, received: None });
-                    self.spare.extend(peer.sends.pop_front().map(|(_, ranges, _)| emptied(ranges)));
+            if let Some((token, spans, sending)) = peer.sends.front_mut() {
+                if sending.advance(&mut peer.there, spans) {
+                    done.push(*token);
+                    self.spare.extend(peer.sends.pop_front().map(|(_, spans, _)| emptied(spans)));
                 }
             }
-            if let Some((operation, ranges, receiving)) = peer.receives.front_mut() {
-                let received = receiving.advance(&mut peer.here, peer.process, ranges, buffers);
-                if received.is_some() {
-                    done.push(Completion { operation: *operation, received });
-                    self.spare.extend(peer.receives.pop_front().map(|(_, ranges, _)| emptied(ranges)));
-                }
+            if let Some((token, spans)) = peer.receive(self.oldest)? {
+                done.push(token);
+                self.spare.push(emptied(spans));
             }
             moved |= peer.positions() != before;
-            peer.busy = !peer.sends.is_empty() || !peer.receives.is_empty();
+            peer.busy = !peer.sends.is_empty() || !peer.receives.is_empty() || peer.current.is_some();
             if peer.busy {
                 index += 1;
             } else {
                 self.busy.swap_remove(index);
             }
         }
-        moved
+        Ok(moved)
     }
 
     /// The ranks with which something is under way.
     pub fn under_way(&self) -> impl Iterator<Item = usize> + '_ {
         self.busy.iter().map(|&place| self.peers[place].rank)
     }
+
+    /// Lets go of all that is under way.
+    pub fn cease(&mut self) {
+        for place in self.busy.drain(..) {
+            let peer = &mut self.peers[place];
+            peer.sends.clear();
+            peer.receives.clear();
+            peer.current = None;
+            peer.busy = false;
+        }
+        self.done.clear();
+    }
 }
 
-fn emptied(mut ranges: Vec<BufferRange>) -> Vec<BufferRange> {
-    ranges.clear();
-    ranges
+fn emptied(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.clear();
+    spans
 }
 
-/// A number that no other process has, as good as certainly.
-fn nonce() -> u64 {
-    use std::hash::{BuildHasher, Hasher, RandomState};
-    // Seeded by the operating system.
-    let mut hasher = RandomState::new().build_hasher();
-    hasher.write_u32(std::process::id());
-    hasher.finish()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Whether this process may read the memory of another, which tells its number, its nonce and where that is.
-fn readable([process, nonce, address]: [u64; 3]) -> bool {
-    let mut found = [0; 8];
-    // SAFETY: the target is there, and ours.
-    let read = unsafe { single_copy::read(process, &[(address, 8)], &[(found.as_mut_ptr(), found.len())]) };
-    read.is_ok() && u64::from_ne_bytes(found) == nonce
+    /// What 512 ranks of a host need if every rank talks to those that are neighbours on the cube, and if it talks to all.
+    #[test]
+    fn memory_grows_with_the_pairs_that_talk() {
+        let layout = Layout::of(512, true);
+        let pages = |offset: usize, bytes: usize| offset / PAGE..(offset + bytes).div_ceil(PAGE);
+        let mut touched = std::collections::HashSet::new();
+        touched.extend(pages(0, Board::size(512)));
+        for into in 0..512usize {
+            for from in (0..9).map(|port| into ^ 1 << port) {
+                let (envelopes, pipe) = layout.way(from, into);
+                touched.extend(pages(envelopes, Envelopes::SIZE));
+                touched.extend(pages(pipe, Pipe::size(layout.capacity)));
+            }
+        }
+        assert!(touched.len() * PAGE < 128 << 20, "{} MiB", touched.len() * PAGE >> 20);
+    }
+
+    #[test]
+    fn nothing_lies_on_anything_else() {
+        for ranks in [1, 2, 3, 8, 17] {
+            let layout = Layout::of(ranks, true);
+            let mut parts = vec![(0, Board::size(ranks))];
+            for (from, into) in (0..ranks).flat_map(|from| (0..ranks).map(move |into| (from, into))) {
+                let (envelopes, pipe) = layout.way(from, into);
+                assert!(envelopes % 128 == 0 && pipe % PAGE == 0);
+                parts.push((envelopes, envelopes + Envelopes::SIZE));
+                parts.push((pipe, pipe + Pipe::size(layout.capacity)));
+            }
+            parts.sort_unstable();
+            assert!(parts.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{ranks} ranks");
+            assert!(parts.last().is_some_and(|last| last.1 <= layout.bytes()), "{ranks} ranks");
+        }
+    }
 }

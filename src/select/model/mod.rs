@@ -3,9 +3,10 @@
 mod over_links;
 mod shared_memory;
 
-use super::{Machine, Options, SINGLE_COPY_FROM};
+use super::{Machine, Options};
 use crate::algorithm::{Algorithm, Parameters, PortModel};
 use crate::collective::Call;
+use crate::executor::SINGLE_COPY_FROM;
 
 /// Packets that are considered on a network, in bytes, from and to.
 const SHORTEST_PACKET: usize = 1 << 10;

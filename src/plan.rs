@@ -1,17 +1,18 @@
-//! The plans of a communicator: made once for every form of a call, and found again.
+//! Plans: what a rank is going to do in a call, and why. They are made once for every form of a call, and found again.
 //!
 //! Memory: [`MOST_PLANS`] plans at most, which hold [`MOST_HELD`] entries together, or a single one that holds more. What would
-//! exceed that starts the cache afresh. The last [`MOST_RECENT`] plans stay at hand in any case.
+//! exceed that starts the cache afresh. The last plan of each of [`MOST_RECENT`] places stays at hand in any case.
 
 use crate::collective::{Call, Layout};
 use crate::error::Result;
 use crate::schedule::Schedule;
 use crate::select::{Choice, Options};
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-/// Plans kept at hand without hashing.
-const MOST_RECENT: usize = 4;
+/// Places of plans kept at hand.
+const MOST_RECENT: usize = 64;
 /// Plans kept.
 const MOST_PLANS: usize = 4096;
 /// What the plans kept hold together: [`Plan::entries`]. At about 35 bytes an entry, some 75 MB.
@@ -39,9 +40,48 @@ pub(crate) struct Plan {
     pub schedule: Schedule,
     /// [`Call::send_len`] and [`Call::receive_len`] of this rank.
     pub lengths: (usize, usize),
+    /// A hash of the call, of what was asked for and of what was chosen: the same on all ranks that agree, whatever program they run.
+    pub signature: u64,
+}
+
+/// Fowler, Noll and Vo's hash of 64 bits, which is the same in every program.
+pub(crate) struct Fnv(u64);
+
+impl Fnv {
+    /// The hash of a value.
+    pub fn of(value: &(impl Hash + ?Sized)) -> u64 {
+        let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+        value.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
 }
 
 impl Plan {
+    pub fn new(
+        call: &Call,
+        element: usize,
+        options: &Options,
+        choice: Choice,
+        schedule: Schedule,
+        rank: usize,
+    ) -> Plan {
+        let signature = Fnv::of(&(call, element, options, choice.algorithm.name, &choice.parameters));
+        let lengths = (call.send_len(rank), call.receive_len(rank));
+        Plan { call: call.clone(), element, choice, schedule, lengths, signature }
+    }
+
     /// Operations, their ranges and dependencies, and what the call lists: blocks (of two numbers each) and targets. Several plans
     /// may share such a list; each counts it.
     fn entries(&self) -> usize {
@@ -56,12 +96,23 @@ impl Plan {
 
 /// The plans kept.
 #[derive(Default)]
-pub(super) struct Plans {
+pub(crate) struct Plans {
     kept: HashMap<PlanKey, Rc<Plan>>,
     /// The sum of their entries.
     held: usize,
-    /// The plans looked up last, looked at first: comparing a few keys is faster than hashing one.
-    recent: Vec<(PlanKey, Rc<Plan>)>,
+    /// The plans looked up last, each in the place that a few of its numbers give it: looked at first, as comparing a key is faster
+    /// than hashing it.
+    recent: Vec<Option<(PlanKey, Rc<Plan>)>>,
+}
+
+/// The place at hand of a call.
+fn place(call: &Call, element: usize, options: &Options) -> usize {
+    let name = options.algorithm.as_ref().map_or(0, |name| name.len() + name.bytes().next().map_or(0, usize::from));
+    let numbers = [call.count, call.root, call.collective as usize, element, name, options.packet.unwrap_or(0)];
+    let mixed = numbers
+        .iter()
+        .fold(0u64, |mixed, &number| (mixed.rotate_left(9) ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    (mixed >> 32) as usize % MOST_RECENT
 }
 
 impl Plans {
@@ -73,16 +124,19 @@ impl Plans {
         options: &Options,
         make: impl FnOnce() -> Result<Plan>,
     ) -> Result<Rc<Plan>> {
-        if let Some((_, plan)) = self.recent.iter().find(|(key, _)| key.is_of(call, element, options)) {
-            return Ok(Rc::clone(plan));
+        let place = place(call, element, options);
+        if let Some(Some((key, plan))) = self.recent.get(place) {
+            if key.is_of(call, element, options) {
+                return Ok(Rc::clone(plan));
+            }
         }
         let key = PlanKey { call: call.clone(), element, options: options.clone() };
         let plan = match self.kept.get(&key) {
             Some(plan) => Rc::clone(plan),
             None => self.keep(key.clone(), make()?),
         };
-        self.recent.truncate(MOST_RECENT - 1);
-        self.recent.insert(0, (key, Rc::clone(&plan)));
+        self.recent.resize(MOST_RECENT, None);
+        self.recent[place] = Some((key, Rc::clone(&plan)));
         Ok(plan)
     }
 
@@ -115,7 +169,14 @@ mod tests {
         }
         let parameters = Parameters::new(PortModel::OnePort);
         let choice = Choice { algorithm: &ALGORITHMS[0], parameters, predicted: 0.0, why: String::new() };
-        Plan { call: call.clone(), element: 1, choice, schedule: builder.finish(0, 2, 0), lengths: (0, 0) }
+        Plan {
+            call: call.clone(),
+            element: 1,
+            choice,
+            schedule: builder.finish(0, 2, 0),
+            lengths: (0, 0),
+            signature: 0,
+        }
     }
 
     /// Looks a call up, whose plan has so many sends; the bounds hold after that.
@@ -184,7 +245,7 @@ mod tests {
         let long = call(MOST_HELD, 0);
         let made = find(&mut plans, &long, 1);
         assert_eq!(plans.kept.len(), 1);
-        find(&mut plans, &call(1, 0), 1);
+        find(&mut plans, &call(1, 1), 1);
         assert_eq!(plans.kept.len(), 1);
         assert!(Rc::ptr_eq(&find(&mut plans, &long, 1), &made));
     }

@@ -1,0 +1,187 @@
+//! Collective calls with options, being put together: what is asked of a call, and how it is planned and started.
+
+use super::Hypercube;
+use crate::algorithm::{Order, PortModel};
+use crate::collective::Call;
+use crate::engine::{Engine, Shared, Ticket};
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+use crate::raw::arguments::Arguments;
+use crate::select::Options;
+use crate::topology::sbnt::Variant;
+use std::panic::Location;
+use std::rc::Rc;
+
+/// A call being put together.
+#[derive(Clone)]
+pub(crate) struct Prepared<'c> {
+    pub(super) cube: &'c Hypercube,
+    pub(super) call: Call,
+    pub(super) options: Options,
+    /// Lengths to be compared with those that the call says, if they have not been: elements of both buffers.
+    pub(super) lengths: Option<[usize; 2]>,
+}
+
+impl Prepared<'_> {
+    pub fn engine(&self) -> &Shared {
+        &self.cube.engine
+    }
+
+    pub(super) fn is_root(&self) -> bool {
+        self.cube.rank == self.call.root
+    }
+
+    /// Runs the call to its end. If the arguments make no sense, the others are told.
+    #[inline]
+    pub fn run(&mut self, at: &'static Location<'static>, mut arguments: Result<Arguments>) -> Result<()> {
+        let cube = self.cube;
+        let mut engine = cube.engine()?;
+        let plan = self.planned(&mut engine, at, &arguments)?;
+        match &mut arguments {
+            Ok(arguments) => cube.execute(engine, plan, arguments),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    /// Starts the call. Whoever holds the ticket sees to it that the call is over before its buffers go.
+    pub fn start(&mut self, at: &'static Location<'static>, arguments: Result<Arguments>) -> Result<Ticket> {
+        let cube = self.cube;
+        let mut engine = cube.engine()?;
+        let plan = self.planned(&mut engine, at, &arguments)?;
+        let ticket = engine.start(&plan, &mut arguments?);
+        *cube.last.borrow_mut() = Some((plan, None));
+        Ok(ticket)
+    }
+
+    /// Plans the call, to be started later.
+    pub fn plan(&mut self, at: &'static Location<'static>, arguments: &Result<Arguments>) -> Result<Rc<Plan>> {
+        let mut engine = self.cube.engine()?;
+        self.planned(&mut engine, at, arguments)
+    }
+
+    #[inline]
+    fn planned(
+        &mut self,
+        engine: &mut Engine,
+        at: &'static Location<'static>,
+        arguments: &Result<Arguments>,
+    ) -> Result<Rc<Plan>> {
+        engine.intact()?;
+        let arguments = match arguments {
+            Ok(arguments) => arguments,
+            Err(error) => return self.refused(engine, at, error.clone()),
+        };
+        self.call.count = arguments.count;
+        let planned = match (self.cube.plan(&self.call, arguments.element, &self.options), self.lengths) {
+            (Ok(plan), Some(lengths)) => self.compared(&plan, lengths).map(|()| plan),
+            (planned, _) => planned,
+        };
+        planned.or_else(|error| self.refused(engine, at, error))
+    }
+
+    fn compared(&self, plan: &Plan, [send, receive]: [usize; 2]) -> Result<()> {
+        length("send", send, plan.lengths.0, "what this rank contributes")?;
+        length("receive", receive, plan.lengths.1, "what this rank gets")
+    }
+
+    #[cold]
+    fn refused<T>(&self, engine: &mut Engine, at: &'static Location<'static>, error: Error) -> Result<T> {
+        engine.refuse(self.call.collective.name(), &error, at);
+        Err(error)
+    }
+}
+
+pub(super) fn length(argument: &'static str, got: usize, expected: usize, why: &'static str) -> Result<()> {
+    if got == expected {
+        return Ok(());
+    }
+    Err(Error::Length { argument, got, expected: expected.to_string(), why })
+}
+
+/// The length of a block, if `len` is made of `size` of them.
+pub(super) fn block(argument: &'static str, len: usize, size: usize) -> Result<usize> {
+    if len.is_multiple_of(size) {
+        return Ok(len / size);
+    }
+    Err(Error::Length { argument, got: len, expected: format!("a multiple of {size}"), why: "one block a rank" })
+}
+
+macro_rules! prepared {
+    ($($(#[$doc:meta])* $name:ident,)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone)]
+        #[must_use = "nothing happens before run"]
+        pub struct $name<'c>(pub(super) Prepared<'c>);
+
+        impl $name<'_> {
+            /// Names the algorithm instead of leaving it to the library (all ranks the same one).
+            pub fn algorithm(mut self, name: &str) -> Self {
+                self.0.options.algorithm = Some(name.to_string());
+                self
+            }
+
+            /// Sets the packet size in elements, at least 1 (all ranks the same).
+            pub fn packet(mut self, elements: usize) -> Self {
+                self.0.options.packet = Some(elements);
+                self
+            }
+
+            /// Sets the port model for which the schedule is made (all ranks the same).
+            pub fn ports(mut self, ports: PortModel) -> Self {
+                self.0.options.ports = Some(ports);
+                self
+            }
+
+            /// Sets the order of the blocks, where the algorithm has several (all ranks the same).
+            pub fn order(mut self, order: Order) -> Self {
+                self.0.options.order = Some(order);
+                self
+            }
+
+            /// Sets the spanning balanced n-tree, where the algorithm uses one (all ranks the same).
+            pub fn variant(mut self, variant: Variant) -> Self {
+                self.0.options.variant = Some(variant);
+                self
+            }
+
+            /// Uses all dimensions at once (true) or one dimension at a time (false), on all ranks the same.
+            pub fn symmetrized(mut self, on: bool) -> Self {
+                self.0.options.symmetrized = Some(on);
+                self
+            }
+
+            /// Sets all options at once.
+            pub fn options(mut self, options: &Options) -> Self {
+                self.0.options = options.clone();
+                self
+            }
+        }
+    )*};
+}
+
+prepared! {
+    /// A broadcast with options; see [`Hypercube::broadcast`].
+    Broadcast,
+    /// A scatter with options; see [`Hypercube::scatter`].
+    Scatter,
+    /// A gather with options; see [`Hypercube::gather`].
+    Gather,
+    /// An all-gather with options; see [`Hypercube::all_gather`].
+    AllGather,
+    /// An all-to-all with options; see [`Hypercube::all_to_all`].
+    AllToAll,
+    /// A reduce with options; see [`Hypercube::reduce`].
+    Reduce,
+    /// A reduce-scatter with options; see [`Hypercube::reduce_scatter`].
+    ReduceScatter,
+    /// An all-reduce with options; see [`Hypercube::all_reduce`].
+    AllReduce,
+    /// A permutation with options; see [`Hypercube::permute`].
+    Permute,
+    /// A send with options; see [`Hypercube::send`].
+    Send,
+    /// An exchange of two ranks with options; see [`Hypercube::exchange`].
+    Exchange,
+    /// A call given as data, with options; see [`Hypercube::collective`].
+    Given,
+}

@@ -1,0 +1,375 @@
+//! Whether all ranks make the same calls: what a rank makes of what the others tell, and how it is told to all.
+//!
+//! A finding is final for the communicator, and the same words on every rank. It goes to the ranks of the host by the board, and to
+//! others by messages.
+
+use super::record::{sentence, Records, REFUSED};
+use crate::error::Error;
+use crate::executor::board::{Board, Line, Presence};
+use crate::executor::Transport;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// How long answers of ranks on other hosts are waited for, before it is said what is wrong.
+const ANSWERS: Duration = Duration::from_millis(300);
+/// Ranks that are listed one by one.
+const LISTED: usize = 16;
+
+/// What a rank tells another one on another host.
+#[derive(Clone, PartialEq, Debug)]
+enum Note {
+    /// Something is wrong.
+    Finding(String),
+    /// What did you call under this number? These are the signatures of my last calls.
+    Question { number: u64, known: Vec<(u64, u64)> },
+    /// Calls begun and ended, the first one in which we differ, the words and the signature of that one or the one asked for, and what
+    /// I am doing.
+    Answer { begun: u64, differs: u64, number: u64, signature: u64, words: String, doing: String },
+}
+
+impl Note {
+    fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let text = |bytes: &mut Vec<u8>, text: &str| {
+            bytes.extend((text.len() as u64).to_le_bytes());
+            bytes.extend(text.as_bytes());
+        };
+        match self {
+            Note::Finding(finding) => {
+                bytes.push(0);
+                text(&mut bytes, finding);
+            }
+            Note::Question { number, known } => {
+                bytes.push(1);
+                bytes.extend(number.to_le_bytes());
+                known.iter().for_each(|(number, signature)| {
+                    bytes.extend(number.to_le_bytes());
+                    bytes.extend(signature.to_le_bytes());
+                });
+            }
+            Note::Answer { begun, differs, number, signature, words, doing } => {
+                bytes.push(2);
+                [begun, differs, number, signature].into_iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+                text(&mut bytes, words);
+                text(&mut bytes, doing);
+            }
+        }
+        bytes
+    }
+
+    /// `None` for what is no note.
+    fn decode(bytes: &[u8]) -> Option<Note> {
+        fn number(bytes: &mut &[u8]) -> Option<u64> {
+            let (value, rest) = bytes.split_first_chunk()?;
+            *bytes = rest;
+            Some(u64::from_le_bytes(*value))
+        }
+        fn text(bytes: &mut &[u8]) -> Option<String> {
+            let len = number(bytes)? as usize;
+            let (text, rest) = bytes.split_at_checked(len)?;
+            *bytes = rest;
+            Some(String::from_utf8_lossy(text).into_owned())
+        }
+        let (kind, mut rest) = bytes.split_first()?;
+        let rest = &mut rest;
+        match kind {
+            0 => Some(Note::Finding(text(rest)?)),
+            1 => {
+                let asked = number(rest)?;
+                let mut known = Vec::new();
+                while !rest.is_empty() {
+                    known.push((number(rest)?, number(rest)?));
+                }
+                Some(Note::Question { number: asked, known })
+            }
+            2 => {
+                let (begun, differs) = (number(rest)?, number(rest)?);
+                let (number, signature) = (number(rest)?, number(rest)?);
+                Some(Note::Answer { begun, differs, number, signature, words: text(rest)?, doing: text(rest)? })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a rank called under a number.
+#[derive(Clone)]
+enum Called {
+    /// A signature and words.
+    This(u64, String),
+    /// Nothing yet: it is behind.
+    NotYet(u64),
+    /// It is gone.
+    Gone(&'static str),
+    /// It does not say.
+    Unknown,
+}
+
+/// The agreement of a communicator, as one of its ranks sees it.
+pub(super) struct Agreement {
+    pub rank: usize,
+    size: usize,
+    pub records: Records,
+    board: Option<Board>,
+    /// The ranks that are not on the board.
+    far: Vec<usize>,
+    /// What is wrong, once it is known.
+    pub failure: Option<Error>,
+    /// Answers that have come from far ranks: what they called under the number asked for, what they are doing, and when that came.
+    answers: BTreeMap<usize, (u64, Called, String)>,
+    /// What this rank is doing, for those that ask.
+    pub doing: String,
+}
+
+impl Agreement {
+    pub fn of(transport: &dyn Transport) -> Agreement {
+        let board = transport.board().cloned();
+        let mut near = vec![false; transport.size()];
+        near[transport.rank()] = true;
+        board.iter().flat_map(|board| board.ranks.iter()).for_each(|&rank| near[rank] = true);
+        let far = (0..transport.size()).filter(|&rank| !near[rank]).collect();
+        Agreement {
+            rank: transport.rank(),
+            size: transport.size(),
+            records: Records::new(board.clone()),
+            far,
+            failure: None,
+            answers: BTreeMap::new(),
+            doing: String::new(),
+            board,
+        }
+    }
+
+    pub fn board(&self) -> Option<&Board> {
+        self.board.as_ref()
+    }
+
+    pub fn far(&self) -> &[usize] {
+        &self.far
+    }
+
+    /// Whether another rank of the host has found something wrong: one look at one word.
+    pub fn is_broken(&self) -> bool {
+        self.board.as_ref().is_some_and(Board::is_broken)
+    }
+
+    /// Takes over what another rank of the host has found.
+    pub fn adopt(&mut self) -> Option<Error> {
+        let (_, finding) = self.board.as_ref()?.finding()?;
+        Some(understood(&finding))
+    }
+
+    /// Something is wrong: says so to all ranks, unless one was faster; what counts from now on.
+    pub fn find(&mut self, finding: &str, transport: &mut dyn Transport) -> Error {
+        let first = self.board.as_ref().is_none_or(|board| board.find(finding));
+        if first {
+            let note = Note::Finding(finding.into()).encode();
+            self.far.iter().for_each(|&rank| transport.tell(rank, &note));
+            return understood(finding);
+        }
+        self.adopt().unwrap_or_else(|| understood(finding))
+    }
+
+    /// Listens to far ranks, answers them, and returns what one of them has found.
+    pub fn listen(&mut self, transport: &mut dyn Transport) -> Option<Error> {
+        while let Some((rank, bytes)) = transport.hear() {
+            match Note::decode(&bytes) {
+                Some(Note::Finding(finding)) => {
+                    if let Some(board) = &self.board {
+                        board.find(&finding);
+                    }
+                    return Some(understood(&finding));
+                }
+                Some(Note::Question { number, known }) => {
+                    let differs = known.iter().find(|(number, signature)| {
+                        self.records.signature(*number).is_some_and(|mine| mine != *signature)
+                    });
+                    let differs = differs.map_or(0, |differs| differs.0);
+                    let number = if differs > 0 { differs } else { number };
+                    let (signature, words) = (self.records.signature(number), self.records.told(number));
+                    let answer = Note::Answer {
+                        begun: self.records.begun(),
+                        differs,
+                        number,
+                        signature: signature.unwrap_or_default(),
+                        words: words.unwrap_or_default(),
+                        doing: self.doing.clone(),
+                    };
+                    transport.tell(rank, &answer.encode());
+                }
+                Some(Note::Answer { begun, differs, number, signature, words, doing }) => {
+                    let called = match () {
+                        () if begun < number => Called::NotYet(begun),
+                        () => Called::This(signature, words),
+                    };
+                    self.answers.insert(rank, (differs, called, doing));
+                }
+                None => (),
+            }
+        }
+        None
+    }
+
+    /// Asks far ranks what they are in.
+    pub fn ask(&mut self, ranks: &[usize], number: u64, transport: &mut dyn Transport) {
+        let known = self.records.known().collect();
+        let question = Note::Question { number, known }.encode();
+        ranks.iter().for_each(|&rank| transport.tell(rank, &question));
+    }
+
+    /// What a far rank has answered that it is doing.
+    pub fn answered(&self, rank: usize) -> Option<&str> {
+        self.answers.get(&rank).map(|answer| answer.2.as_str())
+    }
+
+    /// Compares what this rank has called with what the others say: what is wrong, if anything. `oldest` is the first call
+    /// under way.
+    pub fn judge(&mut self, oldest: u64, transport: &mut dyn Transport) -> Option<String> {
+        let board = self.board.clone();
+        for place in board.iter().flat_map(|board| 0..board.ranks.len()) {
+            let Some(board) = board.as_ref().filter(|board| place != board.place) else { continue };
+            let line = board.line(place);
+            let other = |(number, signature): (u64, u64)| line.signature(number).is_some_and(|said| said != signature);
+            let differs = self.records.known().find(|known| other(*known));
+            if let Some((number, _)) = differs {
+                return Some(self.mismatch(number, transport));
+            }
+            if let Some(how) = gone(line, oldest) {
+                return Some(self.lost(board.ranks[place], how));
+            }
+        }
+        let differs = self.answers.values().map(|answer| answer.0).filter(|&number| number > 0).min();
+        differs.map(|number| self.mismatch(number, transport))
+    }
+
+    /// A rank has gone, and this is how.
+    fn lost(&self, rank: usize, how: &str) -> String {
+        let last = self.board.as_ref().and_then(|board| {
+            let line = board.line(board.ranks.iter().position(|other| *other == rank)?);
+            let number = line.begun();
+            line.told(number).filter(|_| number > 0).map(|words| sentence(number, &words))
+        });
+        let last = last.map_or(String::new(), |last| format!("; its last call was {last}"));
+        format!("lost\n{rank}\nrank {rank} {how}{last}")
+    }
+
+    /// What all ranks called under a number, in words: not the same.
+    pub fn mismatch(&mut self, number: u64, transport: &mut dyn Transport) -> String {
+        if !self.far.is_empty() {
+            self.answers.clear();
+            let far = self.far.clone();
+            self.ask(&far, number, transport);
+            let start = Instant::now();
+            while self.answers.len() < self.far.len() && start.elapsed() < ANSWERS {
+                let mut done = Vec::new();
+                if self.listen(transport).is_some() || transport.advance(false, &mut done).is_err() {
+                    break;
+                }
+                std::thread::yield_now();
+            }
+        }
+        let mut called: Vec<(usize, Called)> = Vec::new();
+        let own = match (self.records.signature(number), self.records.told(number)) {
+            (Some(signature), words) => Called::This(signature, words.unwrap_or_default()),
+            (None, _) if self.records.begun() < number => Called::NotYet(self.records.begun()),
+            (None, _) => Called::Unknown,
+        };
+        called.push((self.rank, own));
+        for place in self.board.iter().flat_map(|board| 0..board.ranks.len()) {
+            let Some(board) = self.board.as_ref().filter(|board| place != board.place) else { continue };
+            let line = board.line(place);
+            let this = match (line.signature(number), line.told(number)) {
+                (Some(signature), words) => Called::This(signature, words.unwrap_or_default()),
+                (None, _) if line.begun() < number => {
+                    gone(line, number).map_or(Called::NotYet(line.begun()), Called::Gone)
+                }
+                (None, _) => Called::Unknown,
+            };
+            called.push((board.ranks[place], this));
+        }
+        for &rank in &self.far {
+            let answer = self.answers.get(&rank).map(|answer| answer.1.clone());
+            called.push((rank, answer.unwrap_or(Called::Unknown)));
+        }
+        called.sort_by_key(|(rank, _)| *rank);
+        told(number, self.size, &called)
+    }
+}
+
+/// How a rank has gone without making the call of a number, or in the middle of one.
+fn gone(line: &Line, number: u64) -> Option<&'static str> {
+    let missing = line.begun() < number || line.ended() < line.begun();
+    match line.presence() {
+        Presence::Panicked if missing => Some("panicked"),
+        Presence::Left if missing => Some("has let go of its communicator"),
+        Presence::There if missing && line.is_dead() => Some("has ended"),
+        _ => None,
+    }
+}
+
+/// A finding: what ranks called under a number, those first that deviate from most.
+fn told(number: u64, size: usize, called: &[(usize, Called)]) -> String {
+    let mut groups: Vec<(u64, String, Vec<usize>)> = Vec::new();
+    let mut others: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (rank, called) in called {
+        match called {
+            Called::This(signature, words) => match groups.iter_mut().find(|group| group.0 == *signature) {
+                Some(group) => group.2.push(*rank),
+                None => groups.push((*signature, words.clone(), vec![*rank])),
+            },
+            Called::NotYet(0) => others.entry("has made no call yet".into()).or_default().push(*rank),
+            Called::NotYet(begun) => {
+                others.entry(format!("has made no call after call {begun} yet")).or_default().push(*rank);
+            }
+            Called::Gone(how) => others.entry((*how).into()).or_default().push(*rank),
+            Called::Unknown => others.entry("does not say what it called".into()).or_default().push(*rank),
+        }
+    }
+    // Most ranks are right, and in doubt the one with the lowest rank; the others come first.
+    groups.sort_by_key(|group| (group.2.len(), std::cmp::Reverse(group.2[0])));
+    let deviating: Vec<String> =
+        groups.iter().rev().skip(1).flat_map(|group| &group.2).take(LISTED).map(usize::to_string).collect();
+    let mut texts: Vec<String> = Vec::new();
+    let last = groups.len().saturating_sub(1);
+    for (at, (signature, words, ranks)) in groups.iter().enumerate() {
+        let rest = at == last && at > 0 && ranks.len() > 1;
+        let who = if rest && ranks.len() + deviating.len() == size {
+            format!("the other {} ranks", ranks.len())
+        } else {
+            listed(ranks)
+        };
+        let verb = match (*signature == REFUSED, ranks.len() > 1) {
+            (true, true) => "were refused",
+            (true, false) => "was refused",
+            (false, _) => "called",
+        };
+        let words = if words.is_empty() {
+            format!("call {number}, of which no words are left")
+        } else {
+            sentence(number, words)
+        };
+        texts.push(format!("{who} {verb} {words}"));
+    }
+    texts.extend(others.iter().map(|(how, ranks)| format!("{} {how}", listed(ranks))));
+    format!("mismatch\n{}\n{}", deviating.join(" "), texts.join("; "))
+}
+
+pub(super) fn listed(ranks: &[usize]) -> String {
+    let first: Vec<String> = ranks.iter().take(LISTED).map(usize::to_string).collect();
+    let more = if ranks.len() > LISTED { format!(" and {} more", ranks.len() - LISTED) } else { String::new() };
+    format!("rank{} {}{more}", if ranks.len() > 1 { "s" } else { "" }, first.join(", "))
+}
+
+/// The error that a finding is.
+fn understood(finding: &str) -> Error {
+    let mut parts = finding.splitn(3, '\n');
+    let [kind, ranks, what] = [(); 3].map(|()| parts.next().unwrap_or_default());
+    let ranks: Vec<usize> = ranks.split(' ').filter_map(|rank| rank.parse().ok()).collect();
+    let what = what.to_string();
+    match (kind, ranks.first()) {
+        ("mismatch", _) => Error::Mismatch { ranks, what },
+        ("timeout", _) => Error::Timeout { waiting_for: ranks, what },
+        (_, Some(&rank)) => Error::RankFailed { rank, what },
+        (_, None) => Error::Broken { why: what },
+    }
+}

@@ -1,0 +1,248 @@
+//! One collective under way on one rank: it drives the schedule of a plan by the rule of [`crate::schedule`].
+//!
+//! It knows an element only as a size and, for reductions and products of matrices, by the function that computes with it.
+
+use crate::error::{Error, Result};
+use crate::executor::memory::{Memory, Span};
+use crate::executor::{Stamp, Token, Transport};
+use crate::plan::Plan;
+use crate::raw::arguments::{Arguments, Compute};
+use crate::schedule::{Kind, Schedule};
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::rc::Rc;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Started,
+    Done,
+}
+
+/// What an execution uses of its engine.
+pub(super) struct Means<'m> {
+    pub transport: &'m mut dyn Transport,
+    /// Memory for the spans of a message.
+    pub spans: &'m mut Vec<Span>,
+}
+
+/// A collective under way, or the memory of one that is over, to be used again.
+pub(super) struct Execution {
+    place: u32,
+    pub plan: Option<Rc<Plan>>,
+    pub stamp: Stamp,
+    memory: Memory,
+    compute: Option<Compute>,
+    states: Vec<State>,
+    /// For each operation, how many it still waits for.
+    needs: Vec<u32>,
+    candidates: Vec<u32>,
+    /// Products that may be computed, in the order of starting.
+    products: VecDeque<u32>,
+    /// The first operation that is not complete.
+    head: usize,
+    /// The first operation that is too far ahead of it.
+    opened: usize,
+    /// Operations that have not started.
+    waiting: usize,
+    /// What a function of the user's has panicked with.
+    pub panic: Option<Box<dyn Any + Send>>,
+    /// Why it has failed.
+    pub failure: Option<Error>,
+}
+
+impl Execution {
+    /// One that is not used yet, in a place of its engine.
+    pub fn unused(place: u32) -> Execution {
+        Execution {
+            place,
+            plan: None,
+            stamp: Stamp { number: 0, signature: 0 },
+            memory: Memory::none(),
+            compute: None,
+            states: Vec::new(),
+            needs: Vec::new(),
+            candidates: Vec::new(),
+            products: VecDeque::new(),
+            head: 0,
+            opened: 0,
+            waiting: 0,
+            panic: None,
+            failure: None,
+        }
+    }
+
+    /// Starts a call: all operations that may start do.
+    ///
+    /// # Errors
+    /// What the transport reports; some operations may be under way.
+    pub fn start(&mut self, plan: &Rc<Plan>, stamp: Stamp, arguments: &Arguments, means: &mut Means) -> Result<()> {
+        let operations = plan.schedule.operations();
+        self.states.clear();
+        self.states.resize(operations.len(), State::Waiting);
+        self.needs.clear();
+        self.needs.extend(operations.iter().map(|o| plan.schedule.dependencies(o).len() as u32));
+        self.candidates.clear();
+        self.products.clear();
+        (self.head, self.opened, self.waiting) = (0, 0, operations.len());
+        self.memory.take(&arguments.buffers, plan.schedule.scratch, plan.element);
+        self.stamp = stamp;
+        self.compute = arguments.compute.clone();
+        self.plan = Some(Rc::clone(plan));
+        self.open(&plan.schedule);
+        // Receives first: a message that finds its receive posted needs no copy into MPI's buffers.
+        for receives in [true, false] {
+            for index in 0..self.opened {
+                if receives == matches!(plan.schedule.operations()[index].kind, Kind::Receive { .. }) {
+                    self.try_start(&plan.schedule, index as u32, means)?;
+                    self.start_candidates(&plan.schedule, means)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.head == self.states.len()
+    }
+
+    /// Whether nothing is left to start.
+    pub fn is_all_started(&self) -> bool {
+        self.waiting == 0
+    }
+
+    /// The round of the first operation that is not complete.
+    pub fn round(&self) -> Option<usize> {
+        let plan = self.plan.as_ref()?;
+        plan.schedule.operations().get(self.head).map(|operation| operation.round)
+    }
+
+    /// Whether there is something to compute while messages are under way.
+    pub fn has_products(&self) -> bool {
+        !self.products.is_empty()
+    }
+
+    /// Messages that have not been started, in the order of the schedule.
+    pub fn owed(&self) -> impl Iterator<Item = (Stamp, usize)> + '_ {
+        let operations = self.plan.iter().flat_map(|plan| plan.schedule.operations());
+        operations.zip(&self.states).filter_map(|(operation, &state)| match operation.kind {
+            Kind::Send { peer } if state == State::Waiting => Some((self.stamp, peer)),
+            _ => None,
+        })
+    }
+
+    /// A message has been sent or received.
+    ///
+    /// # Errors
+    /// What the transport reports of what starts now.
+    pub fn complete_message(&mut self, operation: u32, means: &mut Means) -> Result<()> {
+        let Some(plan) = self.plan.clone() else { return Ok(()) };
+        self.complete(&plan.schedule, operation);
+        self.start_candidates(&plan.schedule, means)
+    }
+
+    /// Computes a product.
+    ///
+    /// # Errors
+    /// As [`Execution::complete_message`].
+    pub fn multiply(&mut self, means: &mut Means) -> Result<()> {
+        let (Some(plan), Some(index)) = (self.plan.clone(), self.products.pop_front()) else { return Ok(()) };
+        let operation = &plan.schedule.operations()[index as usize];
+        if let ([a, b, c], Kind::Multiply { inner }) = (plan.schedule.ranges(operation), operation.kind) {
+            if let (Some(Compute::Multiply(multiply)), None) = (&self.compute, &self.panic) {
+                let act = |a: &[u8], b: &[u8], c: &mut [u8]| multiply(inner, a, b, c);
+                let outcome = catch_unwind(AssertUnwindSafe(|| self.memory.with_factors([a, b, c], act)));
+                self.panic = outcome.err();
+            }
+        }
+        self.complete(&plan.schedule, index);
+        self.start_candidates(&plan.schedule, means)
+    }
+
+    /// Lets go of the buffers: nobody uses them any more.
+    pub fn leave(&mut self) {
+        self.memory.leave();
+        (self.plan, self.compute) = (None, None);
+        // Whatever is left of it counts as done.
+        self.head = self.states.len();
+    }
+
+    /// Starts all candidates, and those that thereby become ones.
+    fn start_candidates(&mut self, schedule: &Schedule, means: &mut Means) -> Result<()> {
+        while let Some(index) = self.candidates.pop() {
+            self.try_start(schedule, index, means)?;
+        }
+        Ok(())
+    }
+
+    /// Starts an operation if the rule allows it.
+    fn try_start(&mut self, schedule: &Schedule, index: u32, means: &mut Means) -> Result<()> {
+        let at = index as usize;
+        let operation = &schedule.operations()[at];
+        let before = schedule.channel_predecessor(operation);
+        if self.states[at] != State::Waiting
+            || self.needs[at] > 0
+            || at >= self.opened
+            || before.is_some_and(|before| self.states[before as usize] == State::Waiting)
+            || self.panic.is_some()
+        {
+            return Ok(());
+        }
+        self.states[at] = State::Started;
+        self.waiting -= 1;
+        self.candidates.extend(schedule.channel_successor(operation));
+        let ranges = schedule.ranges(operation);
+        let token = Token { execution: self.place, operation: index };
+        match operation.kind {
+            Kind::Send { peer } | Kind::Receive { peer } => {
+                means.spans.clear();
+                means.spans.extend(ranges.iter().map(|range| self.memory.span(range)));
+                if matches!(operation.kind, Kind::Send { .. }) {
+                    means.transport.send(token, self.stamp, peer, means.spans)?;
+                } else {
+                    means.transport.receive(token, self.stamp, peer, means.spans)?;
+                }
+            }
+            Kind::Copy => {
+                self.memory.with_pair(&ranges[0], &ranges[1], |from, into| into.copy_from_slice(from));
+                self.complete(schedule, index);
+            }
+            Kind::Combine { side } => {
+                if let Some(Compute::Combine(combine)) = &self.compute {
+                    let act = |from: &[u8], into: &mut [u8]| combine.combine(side, from, into);
+                    let both = || self.memory.with_pair(&ranges[0], &ranges[1], act);
+                    self.panic = catch_unwind(AssertUnwindSafe(both)).err();
+                }
+                self.complete(schedule, index);
+            }
+            Kind::Multiply { .. } => self.products.push_back(index),
+        }
+        Ok(())
+    }
+
+    /// Finds out how far operations may start.
+    fn open(&mut self, schedule: &Schedule) {
+        while self.opened < self.states.len() && schedule.opens(self.opened) <= self.head {
+            self.opened += 1;
+        }
+    }
+
+    /// Notes that an operation is complete; what waits for it becomes a candidate.
+    fn complete(&mut self, schedule: &Schedule, index: u32) {
+        self.states[index as usize] = State::Done;
+        for &next in schedule.successors(&schedule.operations()[index as usize]) {
+            self.needs[next as usize] -= 1;
+            if self.needs[next as usize] == 0 {
+                self.candidates.push(next);
+            }
+        }
+        let len = self.states.len();
+        while self.head < len && self.states[self.head] == State::Done {
+            self.head += 1;
+        }
+        let opened = self.opened;
+        self.open(schedule);
+        self.candidates.extend(opened as u32..self.opened as u32);
+    }
+}

@@ -1,0 +1,432 @@
+//! The engine of a communicator: it owns the calls under way, and moves all of them whenever it is polled.
+//!
+//! Calls are started in the same order by all ranks, and end in any. A blocking call is start and wait. When something is wrong, on
+//! this rank or on another, all calls under way fail together, and the communicator is broken on all ranks.
+
+mod agreement;
+mod execution;
+mod record;
+mod registry;
+mod roll_call;
+
+pub(crate) use record::kind;
+pub(crate) use registry::{poll_others, share, Shared};
+pub(crate) use roll_call::{say, Patience};
+
+use crate::error::{Error, Result};
+use crate::executor::memory::Span;
+use crate::executor::{Token, Transport, Trouble};
+use crate::plan::Plan;
+use crate::raw::arguments::Arguments;
+use agreement::{listed, Agreement};
+use execution::{Execution, Means};
+use record::sentence;
+use std::panic::Location;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Looks without progress between two looks at what ranks tell each other beside their messages.
+const LOOKS: u32 = 64;
+/// How often that is done between two looks at the clock.
+const CLOCK: u32 = 16;
+/// After so long without progress a rank compares what it has called with the others.
+const SUSPICION: Duration = Duration::from_millis(20);
+/// How long it then leaves it at that.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// A call under way or over, whose outcome has not been taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ticket {
+    place: u32,
+    number: u64,
+}
+
+/// A wait without progress.
+#[derive(Default)]
+struct Waiting {
+    looks: u32,
+    since: Option<Instant>,
+    /// What had been waited when the others were last looked at.
+    judged: Option<Duration>,
+    /// Whether this rank has said that it waits, and has called the roll.
+    said: bool,
+    called: bool,
+}
+
+/// The engine of one rank's communicator.
+pub(crate) struct Engine {
+    transport: Box<dyn Transport>,
+    agreement: Agreement,
+    patience: Patience,
+    executions: Vec<Execution>,
+    /// Places of executions that are under way, and of those that nobody holds a ticket of.
+    active: Vec<u32>,
+    unused: Vec<u32>,
+    done: Vec<Token>,
+    spans: Vec<Span>,
+    waiting: Waiting,
+}
+
+impl Engine {
+    pub fn over(transport: Box<dyn Transport>, patience: Patience) -> Engine {
+        Engine {
+            agreement: Agreement::of(&*transport),
+            transport,
+            patience,
+            executions: Vec::new(),
+            active: Vec::new(),
+            unused: Vec::new(),
+            done: Vec::new(),
+            spans: Vec::new(),
+            waiting: Waiting::default(),
+        }
+    }
+
+    pub fn ways(&self) -> String {
+        self.transport.ways()
+    }
+
+    pub fn synchronous_sends(&mut self, on: bool) {
+        self.transport.synchronous_sends(on);
+    }
+
+    /// Whether calls are still possible.
+    ///
+    /// # Errors
+    /// What has gone wrong, here or on another rank; [`Error::Broken`] if this rank has been told before.
+    #[inline]
+    pub fn intact(&mut self) -> Result<()> {
+        if self.agreement.failure.is_none() && !self.agreement.is_broken() {
+            return Ok(());
+        }
+        self.broken()
+    }
+
+    #[cold]
+    fn broken(&mut self) -> Result<()> {
+        if let Some(failure) = &self.agreement.failure {
+            return Err(Error::Broken { why: failure.to_string() });
+        }
+        match self.agreement.adopt() {
+            Some(error) => {
+                self.fail(error.clone());
+                Err(error)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A call was refused: it has a number like all others, and they can see why it does not come.
+    pub fn refuse(&mut self, collective: &str, why: &Error, at: &'static Location<'static>) {
+        if self.agreement.failure.is_none() {
+            self.agreement.records.refuse(collective, &why.to_string(), at);
+        }
+    }
+
+    /// Starts a call, if this engine is intact; what the transport then reports becomes its outcome.
+    #[inline]
+    pub fn start(&mut self, plan: &Rc<Plan>, arguments: &mut Arguments) -> Ticket {
+        if arguments.multiplies() {
+            arguments.clear(); // products are added to it
+        }
+        let stamp = self.agreement.records.begin(plan, arguments);
+        self.transport.forget_before(self.oldest().unwrap_or(stamp.number));
+        let place = self.unused.pop().unwrap_or_else(|| {
+            self.executions.push(Execution::unused(self.executions.len() as u32));
+            self.executions.len() as u32 - 1
+        });
+        let mut means = Means { transport: &mut *self.transport, spans: &mut self.spans };
+        let execution = &mut self.executions[place as usize];
+        let started = execution.start(plan, stamp, arguments, &mut means);
+        self.active.push(place);
+        let ticket = Ticket { place, number: stamp.number };
+        match started {
+            Ok(()) => self.settle(place),
+            Err(error) => self.fail_here(error),
+        }
+        ticket
+    }
+
+    /// Moves on what can move; whether anything has.
+    pub fn poll(&mut self) -> bool {
+        self.look(1)
+    }
+
+    /// The same with so many looks at most, until something has moved.
+    fn look(&mut self, looks: u32) -> bool {
+        // Nothing else can start before all that is under way is complete.
+        let all = match self.active[..] {
+            [place] => self.waiting.judged.is_none() && self.executions[place as usize].is_all_started(),
+            _ => false,
+        };
+        let mut done = std::mem::take(&mut self.done);
+        let mut outcome = self.transport.advance(all, &mut done);
+        for _ in 1..looks {
+            if !matches!(outcome, Ok(false)) || !done.is_empty() {
+                break;
+            }
+            self.transport.pause();
+            outcome = self.transport.advance(all, &mut done);
+        }
+        let mut moved = !done.is_empty();
+        for token in done.drain(..) {
+            let mut means = Means { transport: &mut *self.transport, spans: &mut self.spans };
+            let completed = self.executions[token.execution as usize].complete_message(token.operation, &mut means);
+            match completed {
+                Ok(()) => self.settle(token.execution),
+                Err(error) => self.fail_here(error),
+            }
+            if self.agreement.failure.is_some() {
+                break;
+            }
+        }
+        done.clear();
+        self.done = done;
+        if self.agreement.failure.is_none() {
+            match outcome {
+                Ok(any) => moved |= any,
+                Err(Trouble::Failed(error)) => self.fail_here(error),
+                Err(Trouble::Stray { expected, found, .. }) => {
+                    let number = expected.number.min(found.number);
+                    let finding = self.agreement.mismatch(number, &mut *self.transport);
+                    self.find(&finding);
+                }
+            }
+        }
+        // Messages come first: while a product is being computed, they are under way.
+        if let Some(&place) = self.active.iter().find(|&&place| self.executions[place as usize].has_products()) {
+            moved = true;
+            let mut means = Means { transport: &mut *self.transport, spans: &mut self.spans };
+            match self.executions[place as usize].multiply(&mut means) {
+                Ok(()) => self.settle(place),
+                Err(error) => self.fail_here(error),
+            }
+        }
+        if moved {
+            self.moved();
+        }
+        moved
+    }
+
+    /// Whether a call is over, whatever its outcome.
+    pub fn is_over(&self, ticket: Ticket) -> bool {
+        let execution = &self.executions[ticket.place as usize];
+        debug_assert_eq!(execution.stamp.number, ticket.number);
+        execution.is_complete()
+    }
+
+    /// After a look that found nothing: lets others run, and acts if that goes on for long. `always` looks at the clock, where looks
+    /// are rare.
+    pub fn idle(&mut self, always: bool) {
+        self.waiting.looks = self.waiting.looks.wrapping_add(1);
+        if self.agreement.is_broken() {
+            if let Some(error) = self.agreement.adopt() {
+                return self.fail(error);
+            }
+        }
+        if always || self.waiting.looks.is_multiple_of(CLOCK) {
+            self.watch();
+        }
+    }
+
+    /// Waits until a call is over, and moves all others meanwhile; its outcome.
+    ///
+    /// # Errors
+    /// What has gone wrong.
+    ///
+    /// # Panics
+    /// With what a function of the user's has panicked with.
+    pub fn wait(&mut self, ticket: Ticket) -> Result<()> {
+        while !self.is_over(ticket) {
+            let products = self.active.iter().any(|&place| self.executions[place as usize].has_products());
+            if !self.look(if products { 1 } else { LOOKS }) {
+                self.idle(false);
+                poll_others();
+                self.transport.pause();
+            }
+        }
+        self.take(ticket)
+    }
+
+    /// The outcome of a call that is over.
+    ///
+    /// # Errors
+    /// What has gone wrong.
+    ///
+    /// # Panics
+    /// With what a function of the user's has panicked with.
+    pub fn take(&mut self, ticket: Ticket) -> Result<()> {
+        let execution = &mut self.executions[ticket.place as usize];
+        let (panic, failure) = (execution.panic.take(), execution.failure.take());
+        self.unused.push(ticket.place);
+        if let Some(panic) = panic {
+            std::panic::resume_unwind(panic);
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Waits until a call is over, and forgets it.
+    pub fn end(&mut self, ticket: Ticket) {
+        while !self.is_over(ticket) {
+            if !self.poll() {
+                self.idle(false);
+                self.transport.pause();
+            }
+        }
+        let execution = &mut self.executions[ticket.place as usize];
+        (execution.panic, execution.failure) = (None, None);
+        self.unused.push(ticket.place);
+    }
+
+    /// Whether any call is under way.
+    pub fn is_busy(&self) -> bool {
+        !self.active.is_empty()
+    }
+
+    /// Ends all calls under way, for instance because their buffers go: the communicator is broken.
+    pub fn abandon(&mut self, why: &str) {
+        if self.is_busy() {
+            let doing = self.doing();
+            self.find(&format!("lost\n{0}\nrank {0} {why} {doing}", self.agreement.rank));
+        }
+    }
+
+    /// The number of the first call under way.
+    #[inline]
+    fn oldest(&self) -> Option<u64> {
+        match self.active[..] {
+            [] => None,
+            [place] => Some(self.executions[place as usize].stamp.number),
+            _ => self.active.iter().map(|&place| self.executions[place as usize].stamp.number).min(),
+        }
+    }
+
+    /// Takes note of an execution that may be over.
+    fn settle(&mut self, place: u32) {
+        let execution = &mut self.executions[place as usize];
+        if execution.panic.is_some() && self.agreement.failure.is_none() {
+            return self.abandon("panicked");
+        }
+        if execution.is_complete() && execution.plan.is_some() {
+            execution.leave();
+            if let Some(at) = self.active.iter().position(|&other| other == place) {
+                self.active.remove(at);
+            }
+            self.agreement.records.end();
+        }
+    }
+
+    /// Progress ends a wait.
+    fn moved(&mut self) {
+        if self.waiting.said {
+            self.agreement.board().iter().for_each(|board| board.mine().go_on());
+        }
+        if self.waiting.looks > 0 {
+            self.waiting = Waiting::default();
+        }
+    }
+
+    /// Looks at the clock, and at the others if it is time.
+    fn watch(&mut self) {
+        let waited = self.waiting.since.get_or_insert_with(Instant::now).elapsed();
+        if let Some(error) = self.agreement.listen(&mut *self.transport) {
+            return self.fail(error);
+        }
+        let Some(oldest) = self.oldest() else { return };
+        if waited >= self.waiting.judged.map_or(SUSPICION, |judged| judged + AGAIN) {
+            self.waiting.judged = Some(waited);
+            self.agreement.doing = self.doing();
+            if let Some(finding) = self.agreement.judge(oldest, &mut *self.transport) {
+                return self.find(&finding);
+            }
+            let mut peers = self.transport.under_way();
+            peers.retain(|peer| self.agreement.far().contains(peer));
+            self.agreement.ask(&peers, oldest, &mut *self.transport);
+        }
+        let limits = [self.patience.report, self.patience.timeout];
+        let first = limits.into_iter().flatten().min();
+        // A little earlier, so that all have said it when the roll is called.
+        if !self.waiting.said && first.is_some_and(|limit| waited >= limit.mul_f64(0.9)) {
+            self.waiting.said = true;
+            let since = roll_call::clock().saturating_sub(waited.as_secs());
+            self.agreement.doing = self.doing();
+            self.agreement.board().iter().for_each(|board| board.mine().wait(since, &self.agreement.doing));
+            let far = self.agreement.far().to_vec();
+            self.agreement.ask(&far, oldest, &mut *self.transport);
+        }
+        let expired = self.patience.timeout.is_some_and(|limit| waited >= limit);
+        let due = self.patience.report.is_some_and(|limit| waited >= limit) && !self.waiting.called;
+        if due || expired {
+            self.waiting.called = true;
+            let first = self.agreement.board().is_none_or(|board| board.call_roll(oldest));
+            let rank = self.agreement.rank;
+            let roll = roll_call::roll_call(&self.agreement, self.transport.size());
+            let seconds = waited.as_secs();
+            if first {
+                say(&format!("rank {rank}: no progress for {seconds} s. {roll}"));
+            }
+            if expired {
+                if self.patience.ends_job {
+                    self.transport.end_job(&format!("rank {rank}: HYPERCOLL_TIMEOUT: no progress for {seconds} s"));
+                }
+                let peers = self.transport.under_way();
+                let peers: Vec<String> = peers.iter().map(usize::to_string).collect();
+                self.find(&format!("timeout\n{}\nno progress for {seconds} s; {roll}", peers.join(" ")));
+            }
+        }
+    }
+
+    /// What this rank is doing, in words.
+    fn doing(&self) -> String {
+        let oldest = self.active.iter().map(|&place| &self.executions[place as usize]).min_by_key(|e| e.stamp.number);
+        let Some(execution) = oldest else { return "in no call".into() };
+        let number = execution.stamp.number;
+        let words = self.agreement.records.told(number).unwrap_or_default();
+        let round = execution.round().map_or(String::new(), |round| format!(", round {round}"));
+        let mut peers = self.transport.under_way();
+        peers.sort_unstable();
+        peers.dedup();
+        let whom = if peers.is_empty() { String::new() } else { format!(", waiting for {}", listed(&peers)) };
+        let more = if self.active.len() > 1 { format!(" and {} more", self.active.len() - 1) } else { String::new() };
+        format!("in {}{more}{round}{whom}", sentence(number, &words))
+    }
+
+    /// Something is wrong between ranks: says so to all.
+    fn find(&mut self, finding: &str) {
+        let error = self.agreement.find(finding, &mut *self.transport);
+        self.fail(error);
+    }
+
+    /// Something is wrong on this rank: says so to all.
+    fn fail_here(&mut self, error: Error) {
+        if self.agreement.failure.is_none() {
+            let doing = self.doing();
+            let finding = format!("lost\n{0}\nrank {0} failed {doing}: {error}", self.agreement.rank);
+            self.agreement.find(&finding, &mut *self.transport);
+            self.fail(error);
+        }
+    }
+
+    /// All calls under way fail, and all later ones. Nobody uses their buffers after this.
+    fn fail(&mut self, error: Error) {
+        if self.agreement.failure.is_some() {
+            return;
+        }
+        self.agreement.failure = Some(error.clone());
+        let places = std::mem::take(&mut self.active);
+        let owed: Vec<_> = places.iter().flat_map(|&place| self.executions[place as usize].owed()).collect();
+        self.transport.cease(&owed);
+        for place in places {
+            let execution = &mut self.executions[place as usize];
+            execution.failure = Some(error.clone());
+            execution.leave();
+            self.agreement.records.end();
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.abandon("has let go of its communicator");
+    }
+}

@@ -1,0 +1,192 @@
+//! What a rank has called: a number, a signature and words for each call on a communicator, for itself and on the board.
+
+use crate::executor::board::{Board, HISTORY, KEPT};
+use crate::executor::Stamp;
+use crate::plan::{Fnv, Plan};
+use crate::raw::arguments::Arguments;
+use std::panic::Location;
+use std::rc::Rc;
+
+/// The signature of a call that was refused.
+pub(crate) const REFUSED: u64 = 1;
+/// Characters of a source file's name that are told.
+const FILE: usize = 64;
+
+/// Hashes of the types of elements: those of numbers cost nothing.
+pub(crate) fn kind<T: 'static>() -> u64 {
+    use std::any::TypeId;
+    let numbers = [
+        TypeId::of::<u8>(),
+        TypeId::of::<u16>(),
+        TypeId::of::<u32>(),
+        TypeId::of::<u64>(),
+        TypeId::of::<u128>(),
+        TypeId::of::<usize>(),
+        TypeId::of::<i8>(),
+        TypeId::of::<i16>(),
+        TypeId::of::<i32>(),
+        TypeId::of::<i64>(),
+        TypeId::of::<i128>(),
+        TypeId::of::<isize>(),
+        TypeId::of::<f32>(),
+        TypeId::of::<f64>(),
+    ];
+    let this = TypeId::of::<T>();
+    match numbers.iter().position(|number| *number == this) {
+        Some(place) => place as u64 + 1,
+        None => Fnv::of(std::any::type_name::<T>()),
+    }
+}
+
+/// A call's words, and whether they are still right for the next call in the same place.
+#[derive(Clone, Default)]
+struct Words {
+    number: u64,
+    of: Option<(Rc<Plan>, u64, &'static Location<'static>)>,
+    text: String,
+}
+
+/// The calls of one rank on a communicator.
+pub(super) struct Records {
+    begun: u64,
+    ended: u64,
+    signatures: [u64; HISTORY as usize],
+    words: Vec<Words>,
+    board: Option<Board>,
+}
+
+impl Records {
+    pub fn new(board: Option<Board>) -> Records {
+        let words = vec![Words::default(); KEPT as usize];
+        Records { begun: 0, ended: 0, signatures: [0; HISTORY as usize], words, board }
+    }
+
+    /// The number of the last call.
+    pub fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// A call begins.
+    #[inline]
+    pub fn begin(&mut self, plan: &Rc<Plan>, arguments: &Arguments) -> Stamp {
+        let own = arguments.signature();
+        // Their order in the sum is of no matter: each is spread over all bits first.
+        let signature = plan.signature ^ own.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17);
+        let number = self.note(signature);
+        let words = &mut self.words[(number % KEPT) as usize];
+        words.number = number;
+        let same = words
+            .of
+            .as_ref()
+            .is_some_and(|(of, other, at)| Rc::ptr_eq(of, plan) && *other == own && std::ptr::eq(*at, arguments.at));
+        if !same {
+            words.of = Some((Rc::clone(plan), own, arguments.at));
+            words.text = described(plan, arguments);
+        }
+        if let Some(board) = &self.board {
+            if same {
+                board.mine().tell_again(number);
+            } else {
+                board.mine().tell(number, &words.text);
+            }
+        }
+        Stamp { number, signature }
+    }
+
+    /// A call has been refused before it began.
+    pub fn refuse(&mut self, collective: &str, why: &str, at: &Location) {
+        let number = self.note(REFUSED);
+        let text = format!("{collective}\n{why}\n{}", place(at));
+        if let Some(board) = &self.board {
+            board.mine().tell(number, &text);
+        }
+        self.words[(number % KEPT) as usize] = Words { number, of: None, text };
+        self.end();
+    }
+
+    fn note(&mut self, signature: u64) -> u64 {
+        self.begun += 1;
+        self.signatures[(self.begun % HISTORY) as usize] = signature;
+        if let Some(board) = &self.board {
+            board.mine().begin(self.begun, signature);
+        }
+        self.begun
+    }
+
+    /// A call is over.
+    pub fn end(&mut self) {
+        self.ended += 1;
+        if let Some(board) = &self.board {
+            board.mine().end(self.ended);
+        }
+    }
+
+    /// The last calls whose signatures are known, the first of them first.
+    pub fn known(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let first = self.begun.saturating_sub(HISTORY - 1).max(1);
+        (first..=self.begun).map(|number| (number, self.signatures[(number % HISTORY) as usize]))
+    }
+
+    pub fn signature(&self, number: u64) -> Option<u64> {
+        self.known().find(|known| known.0 == number).map(|known| known.1)
+    }
+
+    /// The words of a call.
+    pub fn told(&self, number: u64) -> Option<String> {
+        let words = &self.words[(number % KEPT) as usize];
+        (words.number == number && number > 0).then(|| words.text.clone())
+    }
+}
+
+/// A call in words: its collective, its arguments, and where it is made, a line each.
+#[cold]
+fn described(plan: &Plan, arguments: &Arguments) -> String {
+    let call = &plan.call;
+    let (element, operation) = arguments.words();
+    let mut text = format!("{}\n{} x {element}", call.collective, call.count);
+    if let Some(operation) = operation {
+        text += &format!(", {}", operation.to_lowercase());
+    }
+    if call.collective.has_root() {
+        text += &format!(", root {}", call.root);
+    }
+    if call.collective.has_peer() {
+        text += &format!(", peer {}", call.peer);
+    }
+    if call.in_place {
+        text += ", in place";
+    }
+    if let Some(permutation) = &call.permutation {
+        let first: Vec<String> = permutation.iter().take(8).map(ToString::to_string).collect();
+        let more = if permutation.len() > 8 { " ..." } else { "" };
+        text += &format!(", permutation {}{more}", first.join(" "));
+    }
+    if let Some(avoid) = &call.avoid {
+        let links: Vec<String> = avoid.links().take(4).map(|(a, b)| format!("{a}-{b}")).collect();
+        text += &format!(", avoiding {}", links.join(" "));
+    }
+    text += &format!(", {} {}", plan.choice.algorithm.name, plan.choice.parameters.form());
+    if let Some(packet) = plan.choice.parameters.packet {
+        text += &format!(" packet {packet}");
+    }
+    text + "\n" + &place(arguments.at)
+}
+
+fn place(at: &Location) -> String {
+    let file = at.file();
+    let mut start = file.len().saturating_sub(FILE);
+    while !file.is_char_boundary(start) {
+        start += 1;
+    }
+    format!("{}:{}", &file[start..], at.line())
+}
+
+/// A call's words with its number, as a sentence has them.
+pub(super) fn sentence(number: u64, words: &str) -> String {
+    let mut parts = words.splitn(3, '\n');
+    let [collective, arguments, place] = [(); 3].map(|()| parts.next().unwrap_or_default());
+    match place {
+        "" => format!("{collective} (call {number}, {arguments})"),
+        _ => format!("{collective} (call {number}, {arguments}) at {place}"),
+    }
+}

@@ -1,0 +1,339 @@
+//! What the ranks of a host tell each other beside their messages: a line a rank, in memory that all of them see.
+//!
+//! A rank writes its own line as it goes, and reads the others' only when something is wrong, so that a line stays with its owner's
+//! core. All of it is atomic words: what is read while it is written may be of two calls, and is read again.
+
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+/// Calls whose words are kept.
+pub(crate) const KEPT: u64 = 8;
+/// Calls whose signatures are kept.
+pub(crate) const HISTORY: u64 = 64;
+
+/// A text, its length first.
+#[repr(C)]
+struct Text<const WORDS: usize>([AtomicU64; WORDS]);
+
+impl<const WORDS: usize> Text<WORDS> {
+    fn set(&self, text: &str) {
+        let mut end = text.len().min(8 * (WORDS - 1));
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.0[0].store(end as u64, Ordering::Relaxed);
+        for (word, bytes) in self.0[1..].iter().zip(text.as_bytes()[..end].chunks(8)) {
+            let mut eight = [0; 8];
+            eight[..bytes.len()].copy_from_slice(bytes);
+            word.store(u64::from_ne_bytes(eight), Ordering::Relaxed);
+        }
+    }
+
+    fn get(&self) -> String {
+        let len = (self.0[0].load(Ordering::Relaxed) as usize).min(8 * (WORDS - 1));
+        let words = self.0[1..].iter().take(len.div_ceil(8));
+        let bytes: Vec<u8> = words.flat_map(|word| word.load(Ordering::Relaxed).to_ne_bytes()).collect();
+        String::from_utf8_lossy(&bytes[..len]).into_owned()
+    }
+}
+
+/// Whether a rank takes part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Presence {
+    /// It has not come yet, or is there.
+    There,
+    /// It has let go of its communicator.
+    Left,
+    /// It has panicked.
+    Panicked,
+}
+
+/// A call, as a rank tells of it.
+#[repr(C, align(64))]
+struct Told {
+    /// Of which call the words are; 0 while they are written.
+    number: AtomicU64,
+    text: Text<31>,
+}
+
+/// What one rank tells.
+#[repr(C, align(128))]
+pub(crate) struct Line {
+    /// Calls that it has begun, and ended.
+    begun: AtomicU64,
+    ended: AtomicU64,
+    presence: AtomicU64,
+    process: AtomicU64,
+    /// How often it has said for whom it waits, and when last, in seconds of the clock.
+    waits: AtomicU64,
+    history: [AtomicU64; HISTORY as usize],
+    calls: [Told; KEPT as usize],
+    /// Where in which call it waits for whom.
+    waiting: Text<32>,
+    /// What has gone wrong, if this rank was the first to find it.
+    finding: Text<128>,
+}
+
+impl Line {
+    /// The rank's process.
+    pub fn process(&self) -> u64 {
+        self.process.load(Ordering::Acquire)
+    }
+
+    /// Whether its process is no more.
+    pub fn is_dead(&self) -> bool {
+        is_dead(self.process())
+    }
+
+    /// Whether it does nothing any more, one way or another.
+    pub fn is_gone(&self) -> bool {
+        self.presence() != Presence::There || self.is_dead()
+    }
+
+    pub fn enter(&self, process: u64) {
+        self.process.store(process, Ordering::Release);
+    }
+
+    /// A call begins.
+    pub fn begin(&self, number: u64, signature: u64) {
+        self.history[(number % HISTORY) as usize].store(signature, Ordering::Relaxed);
+        self.begun.store(number, Ordering::Release);
+    }
+
+    /// So many calls are over.
+    pub fn end(&self, calls: u64) {
+        self.ended.store(calls, Ordering::Release);
+    }
+
+    /// The words of a call.
+    pub fn tell(&self, number: u64, text: &str) {
+        let told = &self.calls[(number % KEPT) as usize];
+        told.number.store(0, Ordering::Release);
+        told.text.set(text);
+        told.number.store(number, Ordering::Release);
+    }
+
+    /// The words of the call in the same place are those of this one, too.
+    pub fn tell_again(&self, number: u64) {
+        self.calls[(number % KEPT) as usize].number.store(number, Ordering::Release);
+    }
+
+    pub fn leave(&self, presence: Presence) {
+        self.presence.store(presence as u64, Ordering::Release);
+    }
+
+    pub fn presence(&self) -> Presence {
+        match self.presence.load(Ordering::Acquire) {
+            1 => Presence::Left,
+            2 => Presence::Panicked,
+            _ => Presence::There,
+        }
+    }
+
+    /// The number of its last call; 0 before the first.
+    pub fn begun(&self) -> u64 {
+        self.begun.load(Ordering::Acquire)
+    }
+
+    pub fn ended(&self) -> u64 {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// The signature of one of its last calls; `None` if it has not made it, or long ago.
+    pub fn signature(&self, number: u64) -> Option<u64> {
+        let begun = self.begun();
+        let signature = self.history[(number % HISTORY) as usize].load(Ordering::Acquire);
+        let kept = (1..=begun).contains(&number) && self.begun() < number + HISTORY;
+        kept.then_some(signature)
+    }
+
+    /// The words of one of its last calls.
+    pub fn told(&self, number: u64) -> Option<String> {
+        let told = &self.calls[(number % KEPT) as usize];
+        let is_there = || told.number.load(Ordering::Acquire) == number;
+        let text = is_there().then(|| told.text.get())?;
+        is_there().then_some(text)
+    }
+
+    /// Says where it waits, since when in seconds of the clock.
+    pub fn wait(&self, since: u64, text: &str) {
+        self.waiting.set(text);
+        self.waits.store(since, Ordering::Release);
+    }
+
+    /// It waits no more.
+    pub fn go_on(&self) {
+        self.waits.store(0, Ordering::Release);
+    }
+
+    /// Where it waits, and since when, if it has said so.
+    pub fn waits(&self) -> Option<(u64, String)> {
+        let since = self.waits.load(Ordering::Acquire);
+        (since != 0).then(|| (since, self.waiting.get()))
+    }
+}
+
+/// Whether a process of this host is no more; `false` where that cannot be seen.
+fn is_dead(process: u64) -> bool {
+    if process == 0 || !std::path::Path::new("/proc/self/stat").exists() {
+        return false;
+    }
+    match std::fs::read_to_string(format!("/proc/{process}/stat")) {
+        // The state comes after the name, which may hold anything.
+        Ok(text) => text.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['Z', 'X'])),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
+}
+
+#[repr(C, align(128))]
+struct Head {
+    /// One more than the place of the rank that first found something wrong.
+    finder: AtomicU64,
+    /// Whether its finding is there.
+    found: AtomicU64,
+    /// The last call for which the roll was called.
+    rolls: AtomicU64,
+}
+
+/// The lines of the ranks of a host.
+#[derive(Clone)]
+pub(crate) struct Board {
+    memory: NonNull<u8>,
+    /// The place of this rank, and the rank of each place.
+    pub place: usize,
+    pub ranks: Arc<[usize]>,
+    _keep: Arc<dyn Any + Send + Sync>,
+}
+
+// SAFETY: all of it is atomic, and the memory stays for as long as it is kept.
+unsafe impl Send for Board {}
+
+impl Board {
+    /// Bytes that a board of so many ranks needs.
+    pub const fn size(ranks: usize) -> usize {
+        size_of::<Head>() + ranks * size_of::<Line>()
+    }
+
+    /// A board in memory that was filled with zeros.
+    ///
+    /// # Safety
+    /// The memory is aligned to 128 bytes, holds [`Board::size`] bytes and stays for as long as `keep`; it is used for nothing else.
+    pub unsafe fn at(
+        memory: NonNull<u8>,
+        place: usize,
+        ranks: Arc<[usize]>,
+        keep: Arc<dyn Any + Send + Sync>,
+    ) -> Board {
+        Board { memory, place, ranks, _keep: keep }
+    }
+
+    /// A board in memory of this process, for ranks that are threads, seen by one of them.
+    pub fn of_threads(ranks: usize) -> impl Fn(usize) -> Board {
+        let words: Vec<AtomicU64> = (0..(Board::size(ranks) + 128) / 8).map(|_| AtomicU64::new(0)).collect();
+        let words: Arc<Vec<AtomicU64>> = Arc::new(words);
+        let all: Arc<[usize]> = (0..ranks).collect();
+        move |place| {
+            let start = words.as_ptr().cast_mut().cast::<u8>();
+            // SAFETY: there is room to align the start; the words are atomic, and live as long as the board keeps them.
+            unsafe {
+                let start = NonNull::new_unchecked(start.add(start.align_offset(128)));
+                Board::at(start, place, Arc::clone(&all), Arc::clone(&words) as _)
+            }
+        }
+    }
+
+    fn head(&self) -> &Head {
+        // SAFETY: `at` was promised that it is there; all of it is atomic.
+        unsafe { self.memory.cast().as_ref() }
+    }
+
+    /// The line of a rank, by its place.
+    pub fn line(&self, place: usize) -> &Line {
+        assert!(place < self.ranks.len());
+        // SAFETY: as for the head, and the place is one of the board.
+        unsafe { self.memory.add(size_of::<Head>()).cast::<Line>().add(place).as_ref() }
+    }
+
+    /// This rank's line.
+    pub fn mine(&self) -> &Line {
+        self.line(self.place)
+    }
+
+    /// Says what has gone wrong, unless another rank has said something first; whether this one was the first.
+    pub fn find(&self, finding: &str) -> bool {
+        let head = self.head();
+        let first = head.finder.compare_exchange(0, self.place as u64 + 1, Ordering::AcqRel, Ordering::Acquire);
+        if first.is_ok() {
+            self.mine().finding.set(finding);
+            head.found.store(1, Ordering::Release);
+        }
+        first.is_ok()
+    }
+
+    /// Whether this rank is to call the roll for a call that waits: the first of the host that wants to.
+    pub fn call_roll(&self, number: u64) -> bool {
+        self.head().rolls.fetch_max(number, Ordering::AcqRel) < number
+    }
+
+    /// Whether something has gone wrong.
+    pub fn is_broken(&self) -> bool {
+        self.head().found.load(Ordering::Relaxed) != 0
+    }
+
+    /// What has gone wrong, and the rank that found it.
+    pub fn finding(&self) -> Option<(usize, String)> {
+        if self.head().found.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let place = self.head().finder.load(Ordering::Acquire) as usize - 1;
+        Some((*self.ranks.get(place)?, self.line(place).finding.get()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_tell_of_the_last_calls() {
+        let boards = Board::of_threads(2);
+        let (mine, other) = (boards(0), boards(1));
+        assert_eq!(
+            (other.line(0).begun(), other.line(0).signature(0), other.line(0).told(0)),
+            (0, None, Some("".into()))
+        );
+        for number in 1..=100 {
+            mine.mine().begin(number, 1000 + number);
+            mine.mine().tell(number, &format!("call {number} \u{e4}"));
+            mine.mine().end(number - 1);
+        }
+        let line = other.line(0);
+        assert_eq!((line.begun(), line.ended()), (100, 99));
+        assert_eq!([1, 36, 37, 100, 101].map(|n| line.signature(n)), [None, None, Some(1037), Some(1100), None]);
+        assert_eq!([92, 93].map(|n| line.told(n)), [None, Some("call 93 \u{e4}".into())]);
+        assert_eq!(other.mine().begun(), 0);
+    }
+
+    #[test]
+    fn the_first_finding_stays() {
+        let boards = Board::of_threads(3);
+        assert!(!boards(0).is_broken() && boards(0).finding().is_none());
+        assert!(boards(2).find("a long one".repeat(200).as_str()));
+        assert!(!boards(1).find("another"));
+        let (rank, text) = boards(0).finding().unwrap();
+        assert_eq!((rank, text.len()), (2, 127 * 8));
+    }
+
+    #[test]
+    fn what_is_waited_for_is_said_and_taken_back() {
+        let boards = Board::of_threads(2);
+        boards(0).mine().wait(7, "for rank 1");
+        assert_eq!(boards(1).line(0).waits(), Some((7, "for rank 1".into())));
+        boards(0).mine().go_on();
+        assert_eq!(boards(1).line(0).waits(), None);
+        boards(0).mine().leave(Presence::Left);
+        assert_eq!([0, 1].map(|place| boards(1).line(place).presence()), [Presence::Left, Presence::There]);
+    }
+}

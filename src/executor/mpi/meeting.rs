@@ -1,0 +1,237 @@
+//! How the ranks of a communicator meet: they duplicate it, tell each other where they are, and map the memory that they share.
+
+use super::asked::{Asked, Use};
+use super::host::{nonce, Card, Host, WORDS};
+use super::shared_memory::{Layout, SharedMemory};
+use super::{accept, segment, single_copy};
+use crate::engine::{say, Patience};
+use crate::error::{Error, Result};
+use crate::executor::board::Board;
+use mpi::ffi;
+use std::ffi::{c_int, c_void};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What all ranks of a host can do, as bits: have they mapped the memory, and may they read each other's?
+const MAPPED: u64 = 1;
+const READABLE: u64 = 2;
+
+/// A communicator that has been made.
+pub(super) struct Meeting {
+    pub comm: ffi::MPI_Comm,
+    pub rank: usize,
+    pub size: usize,
+    pub synchronous: bool,
+    pub shared_memory: Option<SharedMemory>,
+    pub board: Option<Board>,
+    pub crowded: bool,
+    pub cores: Option<usize>,
+}
+
+impl Meeting {
+    /// Of the ranks of a live communicator, all of which call this together.
+    pub fn of(parent: ffi::MPI_Comm, patience: Result<Patience>) -> Result<Meeting> {
+        may_be_used(parent)?;
+        let waits = *patience.as_ref().unwrap_or(&Patience::default());
+        // SAFETY: a constant handle of MPI, initialised by the rsmpi support library.
+        let mut comm = unsafe { ffi::RSMPI_COMM_NULL };
+        let into = &raw mut comm;
+        wait(parent, &waits, "MPI_Comm_idup", |request| {
+            // SAFETY: `parent` is a live communicator; the others are valid out parameters until the request is complete.
+            unsafe { ffi::PMPI_Comm_idup(parent, into, request) }
+        })?;
+        Meeting::on(comm, patience, &waits).inspect_err(|_| {
+            // SAFETY: the communicator is ours, and nothing is under way on it.
+            unsafe { ffi::PMPI_Comm_free(&mut comm) };
+        })
+    }
+
+    /// The same on the duplicate.
+    fn on(comm: ffi::MPI_Comm, patience: Result<Patience>, waits: &Patience) -> Result<Meeting> {
+        let (mut rank, mut size): (c_int, c_int) = (0, 0);
+        // SAFETY: a live communicator, and valid out parameters.
+        unsafe {
+            accept("MPI_Comm_set_errhandler", ffi::PMPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN))?;
+            accept("MPI_Comm_rank", ffi::PMPI_Comm_rank(comm, &mut rank))?;
+            accept("MPI_Comm_size", ffi::PMPI_Comm_size(comm, &mut size))?;
+        }
+        let (rank, size) = (rank as usize, size as usize);
+        let asked = Asked::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
+        let asked = patience.and(asked);
+        let asks = asked.as_ref().map_or(Card::REFUSED, |asked| asked.shared_memory as u64);
+        // The first rank of a host makes the memory; which one that is, ranks know only when they have met.
+        let file = segment::create();
+        let number = file.as_ref().map_or(u64::MAX, segment::number);
+        let probe = Box::new(nonce());
+        let cards = meet(comm, size, waits, Card::of_this(&probe, number, asks, Layout::of(8, true).bytes()))?;
+        if let Some(other) = cards.iter().position(|card| card.version != cards[rank].version) {
+            let why = format!("rank {other} has another version of this library, or another order of bytes");
+            return Err(Error::Communicator { why });
+        }
+        if cards.iter().any(|card| card.asks == Card::REFUSED) {
+            asked?;
+            return Err(Asked::refused_elsewhere());
+        }
+        let Asked { synchronous, .. } = asked?;
+        let host = Host::of(rank, &cards);
+        let mates = host.ranks.iter().map(|&rank| &cards[rank]);
+        let asks = mates.map(|card| card.asks).min().unwrap_or_default();
+        let share = host.ranks.len() > 1 && asks > Use::None as u64;
+        let layout = Layout::of(host.ranks.len(), asks > Use::Off as u64);
+        let first = &cards[host.ranks[0]];
+        let mapped = share.then(|| segment::map(first.process, first.file, layout.bytes(), host.place == 0));
+        let neighbour = &cards[host.ranks[(host.place + 1) % host.ranks.len()]];
+        let single_copy = asks >= Use::SingleCopy as u64 && share && readable(neighbour);
+        let can = if matches!(mapped, Some(Ok(_))) { MAPPED } else { 0 } | if single_copy { READABLE } else { 0 };
+        // Nobody lets go of its file or its nonce before all have looked for it.
+        let all = agree(comm, rank, &host, waits, can)?;
+        drop((file, probe));
+        if let (Some(Err(error)), 0) = (&mapped, host.place) {
+            once(&format!("no memory is shared on this host ({error}); messages go through MPI"));
+        }
+        let memory = mapped.and_then(std::result::Result::ok).filter(|_| all & MAPPED != 0).map(Arc::new);
+        let board = memory.as_ref().map(|memory| {
+            let (start, ranks) = (memory.as_mut_ptr(), Arc::from(&host.ranks[..]));
+            // SAFETY: the mapping begins with the board, is page-aligned, was zeros, and is kept.
+            unsafe { Board::at(NonNull::new_unchecked(start), host.place, ranks, Arc::clone(memory) as _) }
+        });
+        board.iter().for_each(|board| board.mine().enter(u64::from(std::process::id())));
+        let single_copy = all & READABLE != 0;
+        let ways = memory.as_ref().filter(|_| asks > Use::Off as u64);
+        let shared_memory = ways.map(|memory| SharedMemory::between(&host, size, memory, &layout, single_copy));
+        let crowded = host.ranks.len() > host.cores;
+        let cores = (host.ranks.len() == size).then_some(host.cores);
+        Ok(Meeting { comm, rank, size, synchronous, shared_memory, board, crowded, cores })
+    }
+}
+
+/// Whether calls can be made on a communicator, by this thread.
+fn may_be_used(comm: ffi::MPI_Comm) -> Result<()> {
+    let refused = |why: &str| Err(Error::Communicator { why: why.into() });
+    let (mut inter, mut level, mut main): (c_int, c_int, c_int) = (0, 0, 0);
+    // SAFETY: a live communicator, and valid out parameters.
+    unsafe {
+        accept("MPI_Comm_test_inter", ffi::PMPI_Comm_test_inter(comm, &mut inter))?;
+        accept("MPI_Query_thread", ffi::PMPI_Query_thread(&mut level))?;
+        accept("MPI_Is_thread_main", ffi::PMPI_Is_thread_main(&mut main))?;
+    }
+    if inter != 0 {
+        return refused("an intercommunicator; a hypercube needs ranks of one group");
+    }
+    if main == 0 && level < ffi::MPI_THREAD_SERIALIZED as c_int {
+        return refused("MPI serves the main thread only; initialise it with Threading::Serialized or Multiple");
+    }
+    Ok(())
+}
+
+/// Starts something that all ranks do together, and waits for it.
+fn wait(
+    comm: ffi::MPI_Comm,
+    patience: &Patience,
+    call: &'static str,
+    start: impl FnOnce(&mut ffi::MPI_Request) -> c_int,
+) -> Result<()> {
+    // SAFETY: a constant handle of MPI, initialised by the rsmpi support library.
+    let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
+    accept(call, start(&mut request))?;
+    let (mut done, mut looks, mut since, mut said): (c_int, u64, Option<Instant>, bool) = (0, 0, None, false);
+    loop {
+        // SAFETY: a live request of ours, a valid out parameter, and a status that nobody wants.
+        accept(call, unsafe { ffi::PMPI_Test(&mut request, &mut done, ffi::RSMPI_STATUS_IGNORE) })?;
+        if done != 0 {
+            return Ok(());
+        }
+        looks += 1;
+        if looks.is_multiple_of(64) {
+            crate::engine::poll_others();
+            std::thread::yield_now();
+        }
+        if looks.is_multiple_of(1024) {
+            let waited = since.get_or_insert_with(Instant::now).elapsed();
+            let what = || {
+                let seconds = waited.as_secs();
+                format!("Hypercube::new: no progress for {seconds} s; not all ranks of the communicator have called it")
+            };
+            if !said && patience.report.is_some_and(|limit| waited >= limit) {
+                said = true;
+                say(&what());
+            }
+            if patience.timeout.is_some_and(|limit| waited >= limit) {
+                if patience.ends_job {
+                    super::abort(comm, &format!("HYPERCOLL_TIMEOUT: {}", what()));
+                }
+                return Err(Error::Timeout { waiting_for: Vec::new(), what: what() });
+            }
+        }
+    }
+}
+
+/// What all ranks tell of themselves, by rank.
+fn meet(comm: ffi::MPI_Comm, size: usize, patience: &Patience, card: Card) -> Result<Vec<Card>> {
+    let own = card.words();
+    let mut all = vec![[0u64; WORDS]; size];
+    wait(comm, patience, "MPI_Iallgather", |request| {
+        let (from, into) = (own.as_ptr().cast::<c_void>(), all.as_mut_ptr().cast::<c_void>());
+        let bytes = size_of_val(&own) as c_int;
+        // As bytes: whether ranks have the same order of them is to be seen.
+        // SAFETY: so many bytes to send, and room for those of every rank, until the request is complete; a live communicator.
+        unsafe {
+            let kind = ffi::RSMPI_UINT8_T;
+            ffi::PMPI_Iallgather(from, bytes, kind, into, bytes, kind, comm, request)
+        }
+    })?;
+    Ok(all.iter().map(Card::read).collect())
+}
+
+/// The bits that all ranks of this rank's host have. All ranks of the communicator call this together.
+fn agree(comm: ffi::MPI_Comm, rank: usize, host: &Host, patience: &Patience, bits: u64) -> Result<u64> {
+    let mut all = vec![0u64; host.ranks.len().max(1)];
+    // On one host it is a matter of all ranks; where there are several, each decides for itself.
+    let mut size: c_int = 0;
+    // SAFETY: a live communicator, and a valid out parameter.
+    accept("MPI_Comm_size", unsafe { ffi::PMPI_Comm_size(comm, &mut size) })?;
+    all.resize(size as usize, 0);
+    wait(comm, patience, "MPI_Iallgather", |request| {
+        let (from, into) = ((&raw const bits).cast::<c_void>(), all.as_mut_ptr().cast::<c_void>());
+        // SAFETY: one word to send, and room for that of every rank, until the request is complete; a live communicator.
+        unsafe {
+            let kind = ffi::RSMPI_UINT64_T;
+            ffi::PMPI_Iallgather(from, 1, kind, into, 1, kind, comm, request)
+        }
+    })?;
+    debug_assert_eq!(all[rank], bits);
+    Ok(host.ranks.iter().fold(u64::MAX, |common, &mate| common & all[mate]))
+}
+
+/// Whether this process may read the memory of another.
+fn readable(card: &Card) -> bool {
+    let [nonce, address] = card.nonce;
+    let mut found = [0; 8];
+    // SAFETY: the target is there, and ours.
+    let read = unsafe { single_copy::read(card.process, &[(address, 8)], &[(found.as_mut_ptr(), found.len())]) };
+    read.is_ok() && u64::from_ne_bytes(found) == nonce
+}
+
+/// Says something that would be the same for every communicator.
+fn once(text: &str) {
+    static SAID: std::sync::Once = std::sync::Once::new();
+    SAID.call_once(|| say(text));
+}
+
+/// Rank 0's text on all ranks, which call this together.
+pub(super) fn broadcast_from_rank_0(comm: ffi::MPI_Comm, text: String) -> Result<String> {
+    let mut bytes = text.into_bytes();
+    let mut len = bytes.len().min(c_int::MAX as usize) as u64;
+    // SAFETY: `len` is one element of that type, and a live communicator.
+    let told = unsafe { ffi::PMPI_Bcast((&raw mut len).cast::<c_void>(), 1, ffi::RSMPI_UINT64_T, 0, comm) };
+    accept("MPI_Bcast", told)?;
+    bytes.resize(len as usize, 0);
+    // SAFETY: `bytes` holds `len` bytes on all ranks.
+    let told = unsafe {
+        let at = bytes.as_mut_ptr().cast::<c_void>();
+        ffi::PMPI_Bcast(at, len as c_int, ffi::RSMPI_UINT8_T, 0, comm)
+    };
+    accept("MPI_Bcast", told)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

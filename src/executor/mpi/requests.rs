@@ -1,0 +1,203 @@
+//! Requests of MPI under way on one communicator, each with its owner, and what has come that none of them waits for.
+
+use super::{accept, class};
+use crate::error::Result;
+use mpi::ffi;
+use std::ffi::{c_int, c_void};
+
+/// Whose request it is.
+pub(super) type Owner = usize;
+
+/// The requests of a communicator.
+pub(super) struct Requests {
+    comm: ffi::MPI_Comm,
+    requests: Vec<ffi::MPI_Request>,
+    /// For each request, in the same order.
+    owners: Vec<Owner>,
+    indices: Vec<c_int>,
+    statuses: Vec<ffi::MPI_Status>,
+    /// Memory for what is complete.
+    completed: Vec<(Owner, usize)>,
+}
+
+impl Requests {
+    /// Of a live communicator that returns errors, on which nobody else sends or receives.
+    pub fn on(comm: ffi::MPI_Comm) -> Requests {
+        Requests {
+            comm,
+            requests: Vec::new(),
+            owners: Vec::new(),
+            indices: Vec::new(),
+            statuses: Vec::new(),
+            completed: Vec::new(),
+        }
+    }
+
+    /// Ends the job.
+    pub fn abort(&self, why: &str) -> ! {
+        super::abort(self.comm, why)
+    }
+
+    pub fn any(&self) -> bool {
+        !self.requests.is_empty()
+    }
+
+    pub fn owners(&self) -> impl Iterator<Item = Owner> + '_ {
+        self.owners.iter().copied()
+    }
+
+    /// Starts to send; if `synchronous`, it is complete only when it has met its receive.
+    ///
+    /// # Safety
+    /// The bytes are there, and nobody writes them, until the request is complete.
+    pub unsafe fn send(
+        &mut self,
+        owner: Owner,
+        peer: usize,
+        tag: c_int,
+        start: *const u8,
+        len: usize,
+        synchronous: bool,
+    ) -> Result<()> {
+        let mut request = ffi::RSMPI_REQUEST_NULL;
+        let (at, kind) = (start.cast::<c_void>(), ffi::RSMPI_UINT8_T);
+        let (count, peer) = (len as c_int, peer as c_int);
+        if synchronous {
+            accept("MPI_Issend", ffi::PMPI_Issend(at, count, kind, peer, tag, self.comm, &mut request))?;
+        } else {
+            accept("MPI_Isend", ffi::PMPI_Isend(at, count, kind, peer, tag, self.comm, &mut request))?;
+        }
+        self.requests.push(request);
+        self.owners.push(owner);
+        Ok(())
+    }
+
+    /// Starts to receive.
+    ///
+    /// # Safety
+    /// The bytes are there, and nobody else touches them, until the request is complete; no longer message matches.
+    pub unsafe fn receive(&mut self, owner: Owner, peer: usize, tag: c_int, start: *mut u8, len: usize) -> Result<()> {
+        let mut request = ffi::RSMPI_REQUEST_NULL;
+        let (at, kind) = (start.cast::<c_void>(), ffi::RSMPI_UINT8_T);
+        let code = ffi::PMPI_Irecv(at, len as c_int, kind, peer as c_int, tag, self.comm, &mut request);
+        accept("MPI_Irecv", code)?;
+        self.requests.push(request);
+        self.owners.push(owner);
+        Ok(())
+    }
+
+    /// Tests the requests once: the owners of those that are complete, with the bytes that were received; give the list back. With
+    /// `all` it is either all of them or none, which is cheaper to find out.
+    ///
+    /// # Errors
+    /// If any of them failed, or MPI cannot test; what is complete is then complete all the same.
+    pub fn test(&mut self, all: bool) -> Result<Vec<(Owner, usize)>> {
+        let count = self.requests.len();
+        let mut list = std::mem::take(&mut self.completed);
+        list.clear();
+        if count == 0 {
+            return Ok(list);
+        }
+        if self.indices.len() < count {
+            self.indices.resize(count, 0);
+            // SAFETY: MPI_Status is plain data that MPI fills in; all-zero is a valid value of its fields.
+            self.statuses.resize(count, unsafe { std::mem::zeroed() });
+        }
+        let mut completed: c_int = 0;
+        let (requests, statuses) = (self.requests.as_mut_ptr(), self.statuses.as_mut_ptr());
+        // SAFETY: `requests`, `indices` and `statuses` hold at least `count` elements.
+        let code = unsafe {
+            if all {
+                ffi::PMPI_Testall(count as c_int, requests, &mut completed, statuses)
+            } else {
+                let indices = self.indices.as_mut_ptr();
+                ffi::PMPI_Testsome(count as c_int, requests, &mut completed, indices, statuses)
+            }
+        };
+        if all && completed != 0 {
+            completed = count as c_int;
+            (0..).zip(&mut self.indices[..count]).for_each(|(index, place)| *place = index);
+        }
+        // Errors of single requests are in the statuses.
+        let failed = class(code) == ffi::MPI_ERR_IN_STATUS;
+        if !failed {
+            accept("MPI_Testsome", code)?;
+        }
+        let completed = completed.max(0) as usize;
+        let mut outcome = Ok(());
+        for at in 0..completed {
+            let mut bytes: c_int = 0;
+            if failed {
+                outcome = outcome.and(accept("MPI_Testsome", self.statuses[at].MPI_ERROR));
+            }
+            // SAFETY: a status that MPI has filled in, and a valid out parameter. Of a send it says nothing of use.
+            unsafe { ffi::PMPI_Get_count(&self.statuses[at], ffi::RSMPI_UINT8_T, &mut bytes) };
+            list.push((self.owners[self.indices[at] as usize], bytes.max(0) as usize));
+        }
+        // Completed requests have become null: close the gaps.
+        let (mut kept, mut next) = (0, 0);
+        self.indices[..completed].sort_unstable();
+        for index in 0..if completed > 0 { count } else { 0 } {
+            if next < completed && self.indices[next] as usize == index {
+                next += 1;
+            } else {
+                self.requests[kept] = self.requests[index];
+                self.owners[kept] = self.owners[index];
+                kept += 1;
+            }
+        }
+        if completed > 0 {
+            self.requests.truncate(kept);
+            self.owners.truncate(kept);
+        }
+        outcome.map(|()| list)
+    }
+
+    /// Takes a list back, to use its memory again.
+    pub fn take_back(&mut self, list: Vec<(Owner, usize)>) {
+        self.completed = list;
+    }
+
+    /// Lets MPI make progress on whatever is under way on any communicator; it yields the core if it was told to. MPI libraries
+    /// make none if a probe finds something: this one is for a message of this rank to itself, and there are none. Nothing depends
+    /// on it, so its errors are left to the calls that something depends on.
+    pub fn make_progress(&mut self, rank: usize) {
+        // SAFETY: a constant of MPI, set by the rsmpi support library.
+        let any = unsafe { ffi::RSMPI_ANY_TAG };
+        let _ = self.probe(rank as c_int, any);
+    }
+
+    /// Looks for a message that no request waits for: its sender, its tag and its status.
+    fn probe(&self, source: c_int, tag: c_int) -> Result<Option<ffi::MPI_Status>> {
+        let mut there: c_int = 0;
+        // SAFETY: MPI_Status is plain data that MPI fills in; a live communicator, and valid out parameters.
+        unsafe {
+            let mut status: ffi::MPI_Status = std::mem::zeroed();
+            accept("MPI_Iprobe", ffi::PMPI_Iprobe(source, tag, self.comm, &mut there, &mut status))?;
+            Ok((there != 0).then_some(status))
+        }
+    }
+
+    /// Whether there is a message that no request waits for.
+    pub fn is_anything_there(&self) -> bool {
+        // SAFETY: constants of MPI, set by the rsmpi support library.
+        let (source, tag) = unsafe { (ffi::RSMPI_ANY_SOURCE, ffi::RSMPI_ANY_TAG) };
+        matches!(self.probe(source, tag), Ok(Some(_)))
+    }
+
+    /// Receives a message that no request waits for, if there is one: its sender, tag and bytes.
+    pub fn take_unexpected(&mut self, source: c_int, tag: c_int) -> Result<Option<(usize, c_int, Vec<u8>)>> {
+        let Some(mut status) = self.probe(source, tag)? else { return Ok(None) };
+        let (peer, tag, mut len) = (status.MPI_SOURCE, status.MPI_TAG, 0);
+        // SAFETY: a status that MPI has filled in; `bytes` holds the `len` bytes of the message that the probe has seen, and nobody else
+        // receives on this communicator.
+        unsafe {
+            let kind = ffi::RSMPI_UINT8_T;
+            accept("MPI_Get_count", ffi::PMPI_Get_count(&status, kind, &mut len))?;
+            let mut bytes = vec![0u8; len.max(0) as usize];
+            let at = bytes.as_mut_ptr().cast::<c_void>();
+            accept("MPI_Recv", ffi::PMPI_Recv(at, len, kind, peer, tag, self.comm, &mut status))?;
+            Ok(Some((peer.max(0) as usize, tag, bytes)))
+        }
+    }
+}
