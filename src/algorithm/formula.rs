@@ -113,7 +113,7 @@ impl Figure {
 }
 
 /// A set of figures.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Figures(u8);
 
 impl Figures {
@@ -149,8 +149,8 @@ impl Figures {
 /// Elsewhere they are bounds. Where the number of ranks is no power of two, a rank plays two nodes of the next larger cube at
 /// most: it takes no more rounds and hops, moves no more, and twice the elements, load, path and scratch memory at most.
 /// (Algorithms that do not go along the edges of the cube have formulas for any number of ranks.) Where blocks have unequal
-/// lengths, the figures are those of the longest. Around links that are avoided, see [`crate::schedule::Avoided`].
-#[derive(Clone, Copy, Default, PartialEq, Debug)]
+/// lengths, the figures are those of the longest. Around links that are avoided, see [`crate::collective::Avoided`].
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Formula {
     /// Routing steps, each with one start-up.
     pub rounds: usize,
