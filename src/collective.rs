@@ -19,16 +19,17 @@
 //! assert_eq!((placement.space.clone(), placement.offset), (30..40, 0));
 //! ```
 
+mod avoided;
 mod check;
 mod layout;
 mod product;
 
+pub use avoided::Avoided;
 pub use check::check_permutation;
 pub use layout::Layout;
 pub use product::MatrixProduct;
 
 use crate::address::dimension_for;
-use crate::schedule::Avoided;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -220,7 +221,7 @@ pub struct Call {
     pub layout: Option<Layout>,
     /// For a matrix product: its shape, where the matrices are not squares with sides of `count` elements on the usual grid.
     pub matrices: Option<MatrixProduct>,
-    /// Links, as pairs of ranks, that must carry nothing; see [`crate::schedule::Avoided`].
+    /// Links, as pairs of ranks, that must carry nothing.
     pub avoid: Option<Avoided>,
 }
 

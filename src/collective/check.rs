@@ -71,8 +71,7 @@ pub fn check_permutation(permutation: &[usize], size: usize) -> Result<(), Error
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collective::Layout;
-    use crate::schedule::Avoided;
+    use crate::collective::{Avoided, Layout};
 
     #[test]
     fn errors_name_the_argument() {
