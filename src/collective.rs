@@ -38,7 +38,7 @@ pub use call::Call;
 pub use check::check_permutation;
 pub use layout::Layout;
 pub use limit::Links;
-pub use meaning::{InPlace, Meaning, Native, Permutation};
+pub use meaning::{InPlace, Meaning, MpiFunction, Permutation};
 pub use names::Collective;
 pub use placement::{Buffer, Held, Origin, Placement};
 pub use product::MatrixProduct;

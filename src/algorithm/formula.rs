@@ -2,7 +2,7 @@
 
 use super::Parameters;
 use crate::address::dimension_for;
-use crate::collective::{Call, Collective, MatrixProduct};
+use crate::collective::{Call, MatrixProduct};
 
 /// The shape of a call on a whole cube: what formulas depend on.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -30,9 +30,10 @@ impl Shape {
     /// The shape of a call, on the next larger whole cube.
     pub fn new(call: &Call, parameters: &Parameters) -> Shape {
         let n = dimension_for(call.size);
-        let distance = match call.collective {
-            Collective::Send | Collective::Exchange => (call.root ^ call.peer).count_ones(),
-            _ => call.translation().map_or(n, usize::count_ones),
+        let distance = if call.collective.has_peer() {
+            (call.root ^ call.peer).count_ones()
+        } else {
+            call.translation().map_or(n, usize::count_ones)
         };
         let fixed = call.permutation.iter().flat_map(|p| p.iter().enumerate()).filter(|(rank, to)| rank == *to).count();
         Shape {

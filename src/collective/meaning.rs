@@ -37,8 +37,8 @@ pub struct Meaning {
     pub after: fn(&Call, usize) -> Held,
     /// The collective that starts where this one ends, and ends where it starts, if its arguments are the same.
     pub reversal: Option<Collective>,
-    /// What MPI has for it.
-    pub native: Option<Native>,
+    /// The function of MPI that does it, if there is one.
+    pub native: Option<MpiFunction>,
     /// Elements that one of the links must carry in one direction, whatever the algorithm, on a whole cube of at least two ranks;
     /// `None` if that is not known, or none need be carried.
     pub limit: fn(&Call, Links) -> Option<f64>,
@@ -64,9 +64,9 @@ pub enum InPlace {
     Always,
 }
 
-/// Functions of MPI that do what a collective does.
+/// The functions of MPI that do what a collective does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Native {
+pub enum MpiFunction {
     /// `MPI_Bcast`
     Bcast,
     /// `MPI_Scatter`

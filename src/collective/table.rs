@@ -5,7 +5,7 @@
 
 use super::limit;
 use super::meaning::USUAL;
-use super::{Blocks, Call, Collective, Held, InPlace, Meaning, Native, Permutation};
+use super::{Blocks, Call, Collective, Held, InPlace, Meaning, MpiFunction, Permutation};
 
 pub(super) const TABLE: &[Meaning] = &[
     Meaning {
@@ -19,7 +19,7 @@ pub(super) const TABLE: &[Meaning] = &[
         before: all_on_root,
         after: all,
         reversal: Some(Collective::Reduce),
-        native: Some(Native::Bcast),
+        native: Some(MpiFunction::Bcast),
         limit: limit::vector,
         ..USUAL
     },
@@ -33,7 +33,7 @@ pub(super) const TABLE: &[Meaning] = &[
         before: all_on_root,
         after: own_block,
         reversal: Some(Collective::Gather),
-        native: Some(Native::Scatter),
+        native: Some(MpiFunction::Scatter),
         limit: limit::blocks_of_others,
         ..USUAL
     },
@@ -47,7 +47,7 @@ pub(super) const TABLE: &[Meaning] = &[
         before: own_block,
         after: all_on_root,
         reversal: Some(Collective::Scatter),
-        native: Some(Native::Gather),
+        native: Some(MpiFunction::Gather),
         limit: limit::blocks_of_others,
         ..USUAL
     },
@@ -62,7 +62,7 @@ pub(super) const TABLE: &[Meaning] = &[
         before: own_block,
         after: all,
         reversal: Some(Collective::ReduceScatter),
-        native: Some(Native::Allgather),
+        native: Some(MpiFunction::Allgather),
         limit: limit::blocks_of_others,
         ..USUAL
     },
@@ -73,7 +73,7 @@ pub(super) const TABLE: &[Meaning] = &[
         unequal: true,
         before: |_, rank| Held::From(rank),
         after: |_, rank| Held::To(rank),
-        native: Some(Native::Alltoall),
+        native: Some(MpiFunction::Alltoall),
         limit: limit::pairs,
         ..USUAL
     },
@@ -88,7 +88,7 @@ pub(super) const TABLE: &[Meaning] = &[
         before: all,
         after: all_on_root,
         reversal: Some(Collective::Broadcast),
-        native: Some(Native::Reduce),
+        native: Some(MpiFunction::Reduce),
         limit: limit::vector,
         ..USUAL
     },
@@ -102,7 +102,7 @@ pub(super) const TABLE: &[Meaning] = &[
         before: all,
         after: own_block,
         reversal: Some(Collective::AllGather),
-        native: Some(Native::ReduceScatterBlock),
+        native: Some(MpiFunction::ReduceScatterBlock),
         limit: limit::blocks_of_others,
         ..USUAL
     },
@@ -117,7 +117,7 @@ pub(super) const TABLE: &[Meaning] = &[
         before: all,
         after: all,
         reversal: Some(Collective::AllReduce),
-        native: Some(Native::Allreduce),
+        native: Some(MpiFunction::Allreduce),
         limit: limit::parts_of_others_twice,
         ..USUAL
     },
@@ -130,7 +130,7 @@ pub(super) const TABLE: &[Meaning] = &[
         unequal: true,
         before: own_block,
         after: |_, rank| Held::MovedTo(rank),
-        native: Some(Native::PointToPoint),
+        native: Some(MpiFunction::PointToPoint),
         limit: limit::permuted,
         ..USUAL
     },
@@ -142,7 +142,7 @@ pub(super) const TABLE: &[Meaning] = &[
         blocks: Blocks::Ends { both: false },
         before: |call, rank| if rank == call.root { Held::Block(0) } else { Held::Nothing },
         after: |call, rank| if rank == call.peer { Held::Block(0) } else { Held::Nothing },
-        native: Some(Native::PointToPoint),
+        native: Some(MpiFunction::PointToPoint),
         limit: limit::vector,
         ..USUAL
     },
@@ -154,7 +154,7 @@ pub(super) const TABLE: &[Meaning] = &[
         blocks: Blocks::Ends { both: true },
         before: |call, rank| one_of_two(rank, call.root, call.peer),
         after: |call, rank| one_of_two(rank, call.peer, call.root),
-        native: Some(Native::PointToPoint),
+        native: Some(MpiFunction::PointToPoint),
         limit: limit::vector,
         ..USUAL
     },
@@ -165,7 +165,7 @@ pub(super) const TABLE: &[Meaning] = &[
         unequal: true,
         before: |_, rank| Held::From(rank),
         after: |_, rank| Held::To(rank),
-        native: Some(Native::Alltoall),
+        native: Some(MpiFunction::Alltoall),
         limit: limit::pairs,
         ..USUAL
     },
@@ -177,7 +177,7 @@ pub(super) const TABLE: &[Meaning] = &[
         unequal: true,
         before: own_block,
         after: |_, rank| Held::MovedTo(rank),
-        native: Some(Native::PointToPoint),
+        native: Some(MpiFunction::PointToPoint),
         ..USUAL
     },
     Meaning {
@@ -188,7 +188,7 @@ pub(super) const TABLE: &[Meaning] = &[
         after: own_block,
         ..USUAL
     },
-    Meaning { collective: Collective::Barrier, name: "barrier", native: Some(Native::Barrier), ..USUAL },
+    Meaning { collective: Collective::Barrier, name: "barrier", native: Some(MpiFunction::Barrier), ..USUAL },
 ];
 
 /// A row is found by its collective.
