@@ -1,7 +1,7 @@
 //! The buffers, the same for all implementations, and what must be in them afterwards.
 
 use super::jobs::Job;
-use hypercoll::collective::{Buffer, Call, Collective};
+use hypercoll::collective::{Buffer, Call};
 use hypercoll::select::Options;
 use hypercoll::{Hypercube, Result, SystemOperation};
 
@@ -67,30 +67,7 @@ fn expected(call: &Call, rank: usize) -> Vec<f64> {
     expected
 }
 
-/// The permutation of a call; empty for other collectives.
-fn permutation(call: &Call) -> &[usize] {
-    call.permutation.as_deref().unwrap_or_default()
-}
-
 /// Makes the library run a call.
 pub fn run(cube: &Hypercube, call: &Call, options: &Options, send: &[f64], receive: &mut [f64]) -> Result<()> {
-    let on_root = cube.rank() == call.root;
-    match call.collective {
-        Collective::Broadcast => cube.broadcast(call.root).options(options).run(receive),
-        Collective::Scatter => cube.scatter(call.root).options(options).run(on_root.then_some(send), receive),
-        Collective::Gather => cube.gather(call.root).options(options).run(send, on_root.then_some(receive)),
-        Collective::AllGather => cube.all_gather().options(options).run(send, receive),
-        Collective::AllToAll => cube.all_to_all().options(options).run(send, receive),
-        Collective::Reduce => {
-            let receive = on_root.then_some(receive);
-            cube.reduce(call.root).options(options).run(send, receive, SystemOperation::Sum)
-        }
-        Collective::ReduceScatter => cube.reduce_scatter().options(options).run(send, receive, SystemOperation::Sum),
-        Collective::AllReduce => cube.all_reduce().options(options).run(send, receive, SystemOperation::Sum),
-        Collective::Permute => cube.permute(permutation(call)).options(options).run(send, receive),
-        Collective::Send | Collective::Exchange | Collective::TransposeRows | Collective::TransposeSubmatrices => {
-            cube.collective(call.clone()).options(options).run(send, receive)
-        }
-        Collective::Barrier | Collective::MatrixMultiply => cube.barrier(),
-    }
+    crate::run::run(cube, call, options, send, receive, SystemOperation::Sum)
 }
