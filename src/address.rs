@@ -1,4 +1,4 @@
-//! Node addresses of a Boolean cube: rotations, necklaces, Gray code and sets of ports.
+//! Node addresses of a Boolean cube: rotations, necklaces, Gray code, sets of ports, and which rank plays which node.
 //!
 //! A node of the n-cube is a number below 2^n. Bit j of it belongs to dimension j, and *port* j of a node is the link
 //! that flips bit j. Graphs are defined on *relative addresses* c = rank XOR root, so that the root is always node 0.
@@ -21,6 +21,10 @@
 //! let walk: Vec<usize> = (0..8).map(gray).collect();
 //! assert_eq!(walk, [0b000, 0b001, 0b011, 0b010, 0b110, 0b111, 0b101, 0b100]);
 //! ```
+
+mod hosting;
+
+pub use hosting::Hosting;
 
 /// The largest dimension of a cube: 2^30 nodes, so that a node and every product of two short quantities fit a word.
 pub const MAX_DIMENSION: u32 = 30;

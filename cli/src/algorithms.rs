@@ -5,7 +5,7 @@ use crate::check::json_of;
 use crate::Failure;
 use hypercoll::algorithm::verify::{verify, Report};
 use hypercoll::algorithm::{registry, Algorithm, Formula, Parameters, PortModel};
-use hypercoll::collective::{Call, Collective};
+use hypercoll::collective::{Call, Collective, Permutation};
 use hypercoll::Error;
 use serde_json::json;
 use std::io::Write;
@@ -32,6 +32,14 @@ const SIDE: usize = 48;
 /// A start-up, in the time that an element takes.
 const TAU: f64 = 100.0;
 
+fn count(collective: Collective) -> usize {
+    if collective.multiplies() {
+        SIDE
+    } else {
+        COUNT
+    }
+}
+
 /// A row's formula worked out for a port model, with the packet size that takes the least time, if packets gain anything, and all
 /// dimensions at once, if that does.
 struct Example {
@@ -48,7 +56,7 @@ impl Example {
     }
 
     fn of(algorithm: &Algorithm, ports: PortModel) -> Result<Option<Example>, Failure> {
-        let count = if algorithm.collective == Collective::MatrixMultiply { SIDE } else { COUNT };
+        let count = count(algorithm.collective);
         let (call, usual) = CallArgs::default().resolve(algorithm, 1 << DIMENSION, count, Some(ports))?;
         let formula = |parameters: &Parameters| (algorithm.formula)(&algorithm.shape(&call, parameters));
         let mut choices = Vec::new();
@@ -121,7 +129,7 @@ fn probes(collective: Collective) -> Vec<Call> {
     if collective.has_peer() {
         probes.extend([0, 1, 3, 7].map(|peer| Call { peer, ..Call::new(collective, 8, 60) }));
     }
-    if collective == Collective::Permute {
+    if collective.meaning().permutation == Some(Permutation::Any) {
         let shift: Vec<usize> = (0..8).map(|rank| (rank + 1) % 8).collect();
         probes.push(Call { permutation: Some(shift.into()), ..Call::new(collective, 8, 60) });
     }
@@ -178,7 +186,7 @@ fn as_json(rows: &[&Algorithm], out: &mut dyn Write) -> Result<(), Failure> {
             "cost": a.cost,
             "example": {
                 "dimension": DIMENSION,
-                "count": if a.collective == Collective::MatrixMultiply { SIDE } else { COUNT },
+                "count": count(a.collective),
                 "tau": TAU,
                 "tc": 1.0,
                 "by_ports": examples.iter().map(Example::json).collect::<Vec<_>>(),

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use hypercoll::algorithm::{Algorithm, Order, Parameters, PortModel};
-use hypercoll::collective::{check_permutation, Call, Collective};
+use hypercoll::collective::{check_permutation, Call, Collective, Permutation};
 use hypercoll::schedule::Avoided;
 use hypercoll::select::Options;
 use hypercoll::topology::sbnt::Variant;
@@ -105,11 +105,12 @@ impl CallArgs {
         if let Some(peer) = self.peer.filter(|&peer| peer >= size || !collective.has_peer()) {
             return refuse(format!("peer: {peer} is no peer of {collective} on {size} ranks"));
         }
-        if self.permutation.is_some() && collective != Collective::Permute {
+        let permutation = collective.meaning().permutation;
+        if self.permutation.is_some() && permutation != Some(Permutation::Any) {
             return refuse(format!("permutation: {collective} has none to choose"));
         }
         if let Some(columns) = self.columns {
-            if collective != Collective::TransposeSubmatrices {
+            if permutation != Some(Permutation::Grid) {
                 return refuse(format!("columns: {collective} has no grid of ranks"));
             }
             if columns == 0 || !size.is_multiple_of(columns) {
@@ -147,7 +148,7 @@ impl CallArgs {
             let mut peers: Vec<usize> = near.iter().map(|mask| self.root ^ mask).filter(|&peer| peer < size).collect();
             peers.push(size - 1 - self.root);
             return Ok(peers.into_iter().map(|peer| Call { peer, ..call.clone() }).collect());
-        } else if collective == Collective::Permute && self.permutation.is_none() {
+        } else if collective.meaning().permutation == Some(Permutation::Any) && self.permutation.is_none() {
             // Reversal; if that is no translation, an exchange of neighbours may be one, and the identity is.
             let targets: [Box<dyn Fn(usize) -> usize>; 3] =
                 [Box::new(|rank| size - 1 - rank), Box::new(|rank| (rank ^ 1).min(size - 1)), Box::new(|rank| rank)];

@@ -11,8 +11,7 @@ use hypercoll::algorithm::{
     verify::{forms, verify},
     Algorithm, Figure, Parameters,
 };
-use hypercoll::collective::{Call, Collective};
-use hypercoll::schedule::Avoided;
+use hypercoll::collective::{Avoided, Blocks, Call, Collective, Permutation};
 use hypercoll::topology::sbnt::Variant;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -169,7 +168,7 @@ fn report(
 
 /// Whether every rank has something for every other one.
 fn is_heavy(collective: Collective) -> bool {
-    matches!(collective, Collective::AllToAll | Collective::TransposeRows)
+    collective.meaning().blocks == Blocks::Pairs
 }
 
 fn check(algorithm: &Algorithm, extent: Extent, size: usize) -> Tally {
@@ -258,11 +257,12 @@ fn even_count(collective: Collective, n: u32) -> usize {
     }
     let packets = 4 * n.max(1) as usize;
     let divided = (1..=n as usize).fold(24, |all, k| all / gcd(all, k) * k);
-    match collective {
-        Collective::MatrixMultiply => 3 << 6,
+    let meaning = collective.meaning();
+    match meaning.blocks {
+        Blocks::Product => 3 << 6,
         // n trees of whole packets; vectors that are no longer, as formulas hold where memory is not used again.
-        Collective::Broadcast | Collective::Reduce => 3 * packets * n.max(1) as usize,
-        Collective::Send | Collective::Exchange => divided * packets / 2,
+        Blocks::Parts if meaning.root => 3 * packets * n.max(1) as usize,
+        Blocks::Ends { .. } => divided * packets / 2,
         // Whole packets too: 4 n of them, and 24 for inversions.
         _ => (divided << n) / gcd(divided << n, packets) * packets,
     }
@@ -310,9 +310,10 @@ fn parameters(algorithm: &Algorithm, extent: Extent, size: usize, count: usize, 
 /// So many packets that each of n trees has several, or each round of an inversion's subcubes the same; of the blocks of a scatter,
 /// of which there are many, fewer. The count is a multiple of them.
 fn packets_of_a_vector(collective: Collective, size: usize) -> usize {
-    match collective {
-        Collective::Scatter | Collective::Gather => 4,
-        Collective::TransposeSubmatrices => 24,
+    let meaning = collective.meaning();
+    match meaning.blocks {
+        Blocks::Ranks if meaning.root => 4,
+        Blocks::Ranks if meaning.permutation == Some(Permutation::Grid) => 24,
         _ => 4 * dimension_for(size).max(1) as usize,
     }
 }

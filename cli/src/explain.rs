@@ -68,7 +68,7 @@ impl FromStr for Where {
 
 pub fn run(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let (size, element) = (args.size as usize, args.element_bytes as usize);
-    let count = args.count.or((args.collective == Collective::Barrier).then_some(0));
+    let count = args.count.or((!args.collective.has_data()).then_some(0));
     let count = count.ok_or_else(|| Failure::Usage(format!("count: {} needs --count", args.collective)))?;
     let (call, mut options) = args.call.open(args.collective, size, count)?;
     call.check().map_err(|error| error.to_string())?;
@@ -183,11 +183,7 @@ impl Answer {
 
     fn print(&self, out: &mut dyn Write) -> Result<(), Failure> {
         let Call { collective, size, root, peer, count, .. } = &self.call;
-        let of = if *collective == Collective::Barrier {
-            String::new()
-        } else {
-            format!(" of {count} x {} B", self.element)
-        };
+        let of = if collective.has_data() { format!(" of {count} x {} B", self.element) } else { String::new() };
         let from = if collective.has_root() { format!(", root {root}") } else { String::new() };
         let to = if collective.has_peer() { format!(", peer {peer}") } else { String::new() };
         writeln!(out, "{collective}{of} on {size} ranks{from}{to}")?;

@@ -8,6 +8,7 @@ mod check_all;
 mod explain;
 mod figures;
 mod plot;
+mod run;
 mod simulate;
 mod table;
 mod tree;

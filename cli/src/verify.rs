@@ -1,8 +1,9 @@
 //! `hypercoll verify`: runs all algorithms for real and compares their results with what they should be.
 
+use crate::run::run as run_call;
 use crate::Failure;
 use hypercoll::algorithm::{registry, Algorithm, Parameters, PortModel};
-use hypercoll::collective::{Call, Collective};
+use hypercoll::collective::{Buffer, Call, Collective, Permutation};
 use hypercoll::operation::Commutative;
 use hypercoll::select::Options;
 use hypercoll::topology::sbnt::Variant;
@@ -38,6 +39,30 @@ pub struct VerifyArgs {
 struct Tally {
     calls: u64,
     failures: Vec<String>,
+}
+
+impl Tally {
+    /// Compares what a call has brought with what it should have.
+    fn judge(
+        &mut self,
+        cube: &Hypercube,
+        algorithm: &Algorithm,
+        what: &str,
+        outcome: Result<()>,
+        got: &[u64],
+        expected: &[u64],
+    ) {
+        self.calls += 1;
+        let mut elements = got.iter().zip(expected).enumerate();
+        let wrong = match outcome {
+            Err(error) => error.to_string(),
+            Ok(()) => match elements.find(|(_, (got, expected))| got != expected) {
+                Some((at, (got, expected))) => format!("element {at} is {got:#x}, not {expected:#x}"),
+                None => return,
+            },
+        };
+        self.failures.push(format!("rank {} of {}: {algorithm:?} {what}: {wrong}", cube.rank(), cube.size()));
+    }
 }
 
 pub fn run(args: &VerifyArgs, out: &mut dyn Write) -> std::result::Result<(), Failure> {
@@ -212,188 +237,116 @@ const UNTOUCHED: u64 = 0xDEAD_BEEF_DEAD_BEEF;
 
 /// Runs an algorithm with all roots (few on many ranks) and forms, and compares.
 fn run_calls(cube: &Hypercube, algorithm: &Algorithm, parameters: &Parameters, count: usize, tally: &mut Tally) {
-    let (rank, size) = (cube.rank(), cube.size());
-    let options = Options::exactly(algorithm, parameters);
+    if algorithm.collective.multiplies() {
+        return multiply(cube, algorithm, parameters, count, tally);
+    }
+    let rank = cube.rank();
+    let options = &Options::exactly(algorithm, parameters);
+    let mut judge = |what: &str, call: &Call, outcome: Result<()>, got: &[u64], combine: Combine| {
+        let what = format!("{what} {call:?} {parameters:?}");
+        tally.judge(cube, algorithm, &what, outcome, got, &expected(call, rank, combine));
+    };
+    // Some algorithms serve some numbers of ranks, distances or permutations only.
+    let serves = |call: &Call| algorithm.accepts(call, parameters).is_ok();
+    for call in &calls(algorithm.collective, cube.size(), count) {
+        if !serves(call) {
+            continue;
+        }
+        let send = &sent(rank, call.send_len(rank));
+        let mut receive = before(call, rank);
+        // Operations by their names, by closures, and by closures that do not commute.
+        let outcome = if call.collective == Collective::ReduceScatter {
+            run_call(cube, call, options, send, &mut receive, Commutative(add))
+        } else {
+            run_call(cube, call, options, send, &mut receive, SystemOperation::Sum)
+        };
+        judge("", call, outcome, &receive, add);
+        if call.collective.reduces() && algorithm.ordered && !parameters.symmetrized {
+            let mut receive = before(call, rank);
+            let outcome = run_call(cube, call, options, send, &mut receive, compose);
+            judge("ordered", call, outcome, &receive, compose);
+        }
+        // (The library has no call for a reduction to one rank in place.)
+        if call.collective.has_in_place() && !call.collective.has_root() {
+            let call = &Call { in_place: true, ..call.clone() };
+            let mut receive = before(call, rank);
+            let outcome = run_call(cube, call, options, &[], &mut receive, SystemOperation::Max);
+            judge("in place", call, outcome, &receive, |a, b| *a.max(b));
+        }
+    }
+}
+
+/// The calls that are tried: all roots or few, each with two peers; a reversal, two shifts of it, and an exchange of neighbours.
+fn calls(collective: Collective, size: usize, count: usize) -> Vec<Call> {
+    let usual = Call::new(collective, size, count);
     let mut roots: Vec<usize> =
         if size <= 4 || count == 13 { (0..size).collect() } else { vec![0, size / 2, size - 1] };
     roots.dedup();
-    // Some algorithms serve some numbers of ranks, distances or permutations only.
-    let usual = Call::new(algorithm.collective, size, count);
-    let serves = |call: Call| algorithm.accepts(&call, parameters).is_ok();
-    if !algorithm.collective.has_peer() && !algorithm.collective.permutes() && !serves(usual.clone()) {
+    if collective.has_peer() {
+        let peers = |root: usize| [size - 1 - root, (root + 1) % size].map(|peer| (root, peer));
+        return roots.into_iter().flat_map(peers).map(|(root, peer)| Call { root, peer, ..usual.clone() }).collect();
+    }
+    if collective.has_root() {
+        return roots.into_iter().map(|root| usual.clone().with_root(root)).collect();
+    }
+    if collective.meaning().permutation == Some(Permutation::Any) {
+        let shifts = [0, 1, size / 2 + 1].map(|shift| (0..size).map(|i| (size - 1 - i + shift) % size).collect());
+        // An exchange of neighbours, but for the last of an odd number.
+        let neighbours: Vec<usize> = (0..size).map(|i| if i ^ 1 < size { i ^ 1 } else { i }).collect();
+        let permutations = shifts.into_iter().chain([neighbours]);
+        return permutations.map(|p| Call { permutation: Some(p.into()), ..usual.clone() }).collect();
+    }
+    let count = if collective.has_data() { count } else { 0 };
+    vec![Call { count, ..usual }]
+}
+
+/// The receive buffer before a call: what is sent from there, and what no result contains.
+fn before(call: &Call, rank: usize) -> Vec<u64> {
+    let mut receive = vec![UNTOUCHED; call.receive_len(rank)];
+    for held in call.initial(rank).into_iter().filter(|held| held.buffer == Buffer::Receive) {
+        receive[held.offset..][..held.space.len()].copy_from_slice(&sent(rank, held.space.len()));
+    }
+    receive
+}
+
+type Combine = fn(&u64, &u64) -> u64;
+
+fn add(a: &u64, b: &u64) -> u64 {
+    a.wrapping_add(*b)
+}
+
+/// What the receive buffer must hold after a call: what ranks have sent, of reductions combined in rank order.
+fn expected(call: &Call, rank: usize, combine: Combine) -> Vec<u64> {
+    // Where data lies before, in place or not, it is the same.
+    let apart = Call { in_place: false, ..call.clone() };
+    let mut expected: Vec<Option<u64>> = vec![None; call.receive_len(rank)];
+    for origin in apart.origins(rank) {
+        for (element, at) in expected[origin.target].iter_mut().zip(origin.offset..) {
+            let value = value(origin.rank, at);
+            *element = Some(element.map_or(value, |left| combine(&left, &value)));
+        }
+    }
+    expected.into_iter().map(|element| element.unwrap_or(UNTOUCHED)).collect()
+}
+
+/// A product; what is expected is computed one by one, so large ones are left out.
+fn multiply(cube: &Hypercube, algorithm: &Algorithm, parameters: &Parameters, count: usize, tally: &mut Tally) {
+    // Only 2^n ranks multiply.
+    if !cube.size().is_power_of_two()
+        || count > 1000
+        || algorithm.accepts(&Call::new(algorithm.collective, cube.size(), count), parameters).is_err()
+    {
         return;
     }
-    let mut judge = |what: &str, outcome: Result<()>, got: &[u64], expected: &dyn Fn(usize) -> u64| {
-        tally.calls += 1;
-        let wrong = match outcome {
-            Err(error) => Some(error.to_string()),
-            Ok(()) => got
-                .iter()
-                .enumerate()
-                .find(|(at, got)| **got != expected(*at))
-                .map(|(at, got)| format!("element {at} is {got:#x}, not {:#x}", expected(at))),
-        };
-        if let Some(wrong) = wrong {
-            tally
-                .failures
-                .push(format!("rank {rank} of {size}: {algorithm:?} {what} count {count} {parameters:?}: {wrong}"));
-        }
-    };
-    let sum = |at: usize| (0..size).fold(0, |sum: u64, r| sum.wrapping_add(value(r, at)));
-    let composed = |at: usize| (1..size).fold(value(0, at), |left, r| compose(&left, &value(r, at)));
-    match algorithm.collective {
-        Collective::Broadcast => {
-            for &root in &roots {
-                let mut data = if rank == root { sent(root, count) } else { vec![UNTOUCHED; count] };
-                let outcome = cube.broadcast(root).options(&options).run(&mut data);
-                judge(&format!("root {root}"), outcome, &data, &|at| value(root, at));
-            }
-        }
-        Collective::Scatter => {
-            for &root in &roots {
-                let send = sent(root, if rank == root { count * size } else { 0 });
-                let mut receive = vec![UNTOUCHED; count];
-                let outcome = cube.scatter(root).options(&options).run(Some(&send), &mut receive);
-                judge(&format!("root {root}"), outcome, &receive, &|at| value(root, rank * count + at));
-            }
-        }
-        Collective::Gather => {
-            for &root in &roots {
-                let mut receive = vec![UNTOUCHED; if rank == root { count * size } else { 0 }];
-                let outcome = cube.gather(root).options(&options).run(&sent(rank, count), Some(&mut receive));
-                judge(&format!("root {root}"), outcome, &receive, &|at| value(at / count, at % count));
-            }
-        }
-        Collective::AllGather => {
-            let mut receive = vec![UNTOUCHED; count * size];
-            let outcome = cube.all_gather().options(&options).run(&sent(rank, count), &mut receive);
-            judge("", outcome, &receive, &|at| value(at / count, at % count));
-            let mut blocks = vec![UNTOUCHED; count * size];
-            blocks[rank * count..(rank + 1) * count].copy_from_slice(&sent(rank, count));
-            let outcome = cube.all_gather().options(&options).run_in_place(&mut blocks);
-            judge("in place", outcome, &blocks, &|at| value(at / count, at % count));
-        }
-        Collective::AllToAll => {
-            let mut receive = vec![UNTOUCHED; count * size];
-            let outcome = cube.all_to_all().options(&options).run(&sent(rank, count * size), &mut receive);
-            judge("", outcome, &receive, &|at| value(at / count, rank * count + at % count));
-        }
-        Collective::Reduce => {
-            for &root in &roots {
-                let send = sent(rank, count);
-                let mut receive = vec![UNTOUCHED; if rank == root { count } else { 0 }];
-                let outcome = cube.reduce(root).options(&options).run(&send, Some(&mut receive), SystemOperation::Sum);
-                judge(&format!("sum, root {root}"), outcome, &receive, &sum);
-                if algorithm.ordered && !parameters.symmetrized {
-                    let mut receive = vec![UNTOUCHED; if rank == root { count } else { 0 }];
-                    let outcome = cube.reduce(root).options(&options).run(&send, Some(&mut receive), compose);
-                    judge(&format!("ordered, root {root}"), outcome, &receive, &composed);
-                }
-            }
-        }
-        Collective::ReduceScatter => {
-            let send = sent(rank, count * size);
-            let mut receive = vec![UNTOUCHED; count];
-            let operation = Commutative(|a: &u64, b: &u64| a.wrapping_add(*b));
-            let outcome = cube.reduce_scatter().options(&options).run(&send, &mut receive, operation);
-            judge("sum", outcome, &receive, &|at| sum(rank * count + at));
-            if algorithm.ordered && !parameters.symmetrized {
-                let mut receive = vec![UNTOUCHED; count];
-                let outcome = cube.reduce_scatter().options(&options).run(&send, &mut receive, compose);
-                judge("ordered", outcome, &receive, &|at| composed(rank * count + at));
-            }
-        }
-        Collective::AllReduce => {
-            let send = sent(rank, count);
-            let mut receive = vec![UNTOUCHED; count];
-            let outcome = cube.all_reduce().options(&options).run(&send, &mut receive, SystemOperation::Sum);
-            judge("sum", outcome, &receive, &sum);
-            let mut values = send.clone();
-            let outcome = cube.all_reduce().options(&options).run_in_place(&mut values, SystemOperation::Max);
-            judge("maximum, in place", outcome, &values, &|at| (0..size).map(|r| value(r, at)).max().unwrap_or(0));
-            if algorithm.ordered && !parameters.symmetrized {
-                let mut receive = vec![UNTOUCHED; count];
-                let outcome = cube.all_reduce().options(&options).run(&send, &mut receive, compose);
-                judge("ordered", outcome, &receive, &composed);
-            }
-        }
-        Collective::Permute => {
-            let shifts = [0, 1, size / 2 + 1].map(|shift| (0..size).map(|i| (size - 1 - i + shift) % size).collect());
-            // An exchange of neighbours, but for the last of an odd number.
-            let neighbours: Vec<usize> = (0..size).map(|i| if i ^ 1 < size { i ^ 1 } else { i }).collect();
-            for permutation in shifts.into_iter().chain([neighbours]) {
-                if !serves(Call { permutation: Some(permutation.as_slice().into()), ..usual.clone() }) {
-                    continue;
-                }
-                let source = permutation.iter().position(|&to| to == rank).unwrap_or(0);
-                let mut receive = vec![UNTOUCHED; count];
-                let outcome = cube.permute(&permutation).options(&options).run(&sent(rank, count), &mut receive);
-                judge(&format!("{permutation:?}"), outcome, &receive, &|at| value(source, at));
-            }
-        }
-        Collective::Send => {
-            for &root in &roots {
-                for peer in [size - 1 - root, (root + 1) % size] {
-                    if !serves(Call { root, peer, ..usual.clone() }) {
-                        continue;
-                    }
-                    let mut receive = vec![UNTOUCHED; if rank == peer { count } else { 0 }];
-                    let outcome = cube.send(root, peer).options(&options);
-                    let outcome = outcome.run(count, Some(&sent(rank, count)), Some(&mut receive));
-                    judge(&format!("{root} to {peer}"), outcome, &receive, &|at| value(root, at));
-                }
-            }
-        }
-        Collective::Exchange => {
-            for &root in &roots {
-                for peer in [size - 1 - root, (root + 1) % size] {
-                    if !serves(Call { root, peer, ..usual.clone() }) {
-                        continue;
-                    }
-                    let mut receive = vec![UNTOUCHED; if [root, peer].contains(&rank) { count } else { 0 }];
-                    let outcome = cube.exchange(root, peer).options(&options);
-                    let outcome = outcome.run(count, Some(&sent(rank, count)), Some(&mut receive));
-                    judge(&format!("{root} and {peer}"), outcome, &receive, &|at| value(root ^ peer ^ rank, at));
-                }
-            }
-        }
-        Collective::TransposeRows => {
-            let mut receive = vec![UNTOUCHED; count * size];
-            let call = Call::new(algorithm.collective, size, count);
-            let outcome = cube.collective(call).options(&options).run(&sent(rank, count * size), &mut receive);
-            judge("", outcome, &receive, &|at| value(at / count, rank * count + at % count));
-        }
-        Collective::TransposeSubmatrices if !serves(usual.clone()) => {}
-        Collective::TransposeSubmatrices => {
-            let call = usual;
-            let columns = 1 << (hypercoll::address::dimension_for(size) / 2).min(size.trailing_zeros());
-            let rows = size / columns;
-            let (mut receive, source) = (vec![UNTOUCHED; count], rank % rows * columns + rank / rows);
-            let outcome = cube.collective(call).options(&options).run(&sent(rank, count), &mut receive);
-            judge("", outcome, &receive, &|at| value(source, at));
-        }
-        Collective::MatrixMultiply => {
-            // Only 2^n ranks multiply; the expected product is computed one by one, so large ones are left out.
-            if !size.is_power_of_two() || count > 1000 {
-                return;
-            }
-            let side = count.min(96);
-            let product = cube.matrix_multiply(side, side + count % 5, side).options(&options);
-            let factor = |which: usize, (i, j): (usize, usize)| value(which, 1000 * i + j);
-            let (a, b, c) = (product.a().indices(), product.b().indices(), product.c());
-            let (a, b): (Vec<_>, Vec<_>) = (a.map(|at| factor(0, at)).collect(), b.map(|at| factor(1, at)).collect());
-            let mut receive = vec![UNTOUCHED; c.len()];
-            let outcome = product.run(&a, &b, &mut receive);
-            let places: Vec<_> = c.indices().collect();
-            judge("", outcome, &receive, &|at| {
-                let (i, j) = places[at];
-                let terms = (0..side + count % 5).map(|k| factor(0, (i, k)).wrapping_mul(factor(1, (k, j))));
-                terms.fold(0, u64::wrapping_add)
-            });
-        }
-        Collective::Barrier => {
-            let call = Call::new(Collective::Barrier, size, 0);
-            judge("", cube.collective(call).options(&options).run::<u64>(&[], &mut []), &[], &|_| 0);
-        }
-    }
+    let side = count.min(96);
+    let inner = side + count % 5;
+    let product = cube.matrix_multiply(side, inner, side).options(&Options::exactly(algorithm, parameters));
+    let factor = |which: usize, (i, j): (usize, usize)| value(which, 1000 * i + j);
+    let (a, b, c) = (product.a().indices(), product.b().indices(), product.c());
+    let (a, b): (Vec<_>, Vec<_>) = (a.map(|at| factor(0, at)).collect(), b.map(|at| factor(1, at)).collect());
+    let mut receive = vec![UNTOUCHED; c.len()];
+    let outcome = product.run(&a, &b, &mut receive);
+    let terms = |(i, j)| (0..inner).map(move |k| factor(0, (i, k)).wrapping_mul(factor(1, (k, j))));
+    let expected: Vec<u64> = c.indices().map(|at| terms(at).fold(0, u64::wrapping_add)).collect();
+    tally.judge(cube, algorithm, &format!("count {count} {parameters:?}"), outcome, &receive, &expected);
 }

@@ -2,7 +2,7 @@
 
 use super::Parameters;
 use crate::address::dimension_for;
-use crate::collective::{Call, Collective, MatrixProduct};
+use crate::collective::{Call, MatrixProduct};
 
 /// The shape of a call on a whole cube: what formulas depend on.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -30,9 +30,10 @@ impl Shape {
     /// The shape of a call, on the next larger whole cube.
     pub fn new(call: &Call, parameters: &Parameters) -> Shape {
         let n = dimension_for(call.size);
-        let distance = match call.collective {
-            Collective::Send | Collective::Exchange => (call.root ^ call.peer).count_ones(),
-            _ => call.translation().map_or(n, usize::count_ones),
+        let distance = if call.collective.has_peer() {
+            (call.root ^ call.peer).count_ones()
+        } else {
+            call.translation().map_or(n, usize::count_ones)
         };
         let fixed = call.permutation.iter().flat_map(|p| p.iter().enumerate()).filter(|(rank, to)| rank == *to).count();
         Shape {
@@ -113,7 +114,7 @@ impl Figure {
 }
 
 /// A set of figures.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Figures(u8);
 
 impl Figures {
@@ -149,8 +150,8 @@ impl Figures {
 /// Elsewhere they are bounds. Where the number of ranks is no power of two, a rank plays two nodes of the next larger cube at
 /// most: it takes no more rounds and hops, moves no more, and twice the elements, load, path and scratch memory at most.
 /// (Algorithms that do not go along the edges of the cube have formulas for any number of ranks.) Where blocks have unequal
-/// lengths, the figures are those of the longest. Around links that are avoided, see [`crate::schedule::Avoided`].
-#[derive(Clone, Copy, Default, PartialEq, Debug)]
+/// lengths, the figures are those of the longest. Around links that are avoided, see [`crate::collective::Avoided`].
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Formula {
     /// Routing steps, each with one start-up.
     pub rounds: usize,

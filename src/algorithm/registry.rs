@@ -137,3 +137,23 @@ pub fn find(collective: Collective, name: &str) -> Result<&'static Algorithm> {
         known: of(collective).map(|a| a.name).collect::<Vec<_>>().join(", "),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::Form;
+
+    /// What runs backwards is an algorithm of the collective's reversal.
+    #[test]
+    fn rows_backwards_are_rows_of_the_reversal() {
+        let mut backwards = 0;
+        for row in ALGORITHMS {
+            let Form::Backward(write) = row.form else { continue };
+            let reversal = row.collective.meaning().reversal.expect("has a reversal");
+            let forwards = |row: &Algorithm| matches!(row.form, Form::Forward(w) if std::ptr::fn_addr_eq(w, write));
+            assert!(of(reversal).any(forwards), "{row:?}");
+            backwards += 1;
+        }
+        assert!(backwards > 20);
+    }
+}

@@ -1,6 +1,6 @@
 //! Whether a call given as data makes sense, before anything is planned.
 
-use super::{Call, Collective};
+use super::Call;
 use crate::error::Error;
 
 impl Call {
@@ -19,12 +19,9 @@ impl Call {
         if self.collective.permutes() {
             check_permutation(self.permutation.as_deref().unwrap_or_default(), self.size)?;
         }
-        let pairs = matches!(self.collective, Collective::AllToAll | Collective::TransposeRows);
-        let blocks = if pairs { self.size * self.size } else { self.size };
+        let blocks = self.blocks();
         if let Some(layout) = &self.layout {
-            let vectors = self.collective.permutes()
-                || matches!(self.collective, Collective::Scatter | Collective::Gather | Collective::AllGather);
-            if !pairs && !vectors {
+            if !self.collective.meaning().unequal {
                 return wrong("layout", "has no blocks of unequal lengths".into());
             }
             if layout.blocks() != blocks {
@@ -34,7 +31,7 @@ impl Call {
                 return wrong("count", format!("{}, but the longest block has {}", self.count, layout.longest()));
             }
         }
-        if self.collective != Collective::MatrixMultiply && self.count.checked_mul(2 * blocks).is_none() {
+        if !self.collective.multiplies() && self.count.checked_mul(2 * blocks).is_none() {
             return wrong(
                 "count",
                 format!("{} elements on {} ranks are more than can be counted", self.count, self.size),
@@ -71,8 +68,7 @@ pub fn check_permutation(permutation: &[usize], size: usize) -> Result<(), Error
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collective::Layout;
-    use crate::schedule::Avoided;
+    use crate::collective::{Avoided, Collective, Layout};
 
     #[test]
     fn errors_name_the_argument() {

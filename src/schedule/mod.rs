@@ -49,12 +49,14 @@ pub use builder::Builder;
 pub(crate) use builder::{EXCHANGES_AHEAD, LEAST_WINDOW};
 pub use check::{check, Report, Violation};
 pub use cost::{legal, Cost, PortModel};
-pub use detour::Avoided;
 pub use fold::{fold, Message, Messages};
 pub use place::place;
 pub(crate) use place::MEMORY_USED_ONCE;
-pub use problem::{Hosting, Problem};
+pub use problem::Problem;
 pub use route::{Multiplication, Route, Transfer};
+
+pub use crate::address::Hosting;
+pub use crate::collective::Avoided;
 
 use crate::collective::Buffer;
 use std::fmt;

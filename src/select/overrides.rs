@@ -43,7 +43,7 @@ impl Overrides {
         let symmetrized = |text: &str| bool::from_str(text).map_err(|_| format!("'{text}' is neither true nor false"));
         Ok(Overrides {
             algorithm: algorithms(&value(ALGORITHM))?,
-            packet: asked(PACKET, &value(PACKET), packet, |algorithm, _| algorithm.collective != Collective::Barrier)?,
+            packet: asked(PACKET, &value(PACKET), packet, |algorithm, _| algorithm.collective.has_data())?,
             ports: asked(PORTS, &value(PORTS), PortModel::from_str, |algorithm, ports| {
                 algorithm.ports.contains(ports)
             })?,

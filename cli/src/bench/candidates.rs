@@ -1,7 +1,7 @@
 //! What native MPI can be made to do: Open MPI's algorithms, each with the segment sizes that it takes.
 
 use super::sizes::show_bytes;
-use hypercoll::collective::Collective;
+use hypercoll::collective::{Collective, MpiFunction};
 
 /// Segment sizes that are tried, in bytes; 0 is whole messages.
 const SEGMENTS: [usize; 7] = [0, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10];
@@ -33,22 +33,18 @@ impl std::fmt::Display for Forced {
 
 /// What Open MPI calls a collective of which the algorithm can be forced.
 pub fn open_mpi_name(collective: Collective) -> Option<&'static str> {
-    match collective {
-        Collective::Broadcast => Some("bcast"),
-        Collective::Scatter => Some("scatter"),
-        Collective::Gather => Some("gather"),
-        Collective::AllGather => Some("allgather"),
-        Collective::AllToAll | Collective::TransposeRows => Some("alltoall"),
-        Collective::Reduce => Some("reduce"),
-        Collective::ReduceScatter => Some("reduce_scatter_block"),
-        Collective::AllReduce => Some("allreduce"),
-        Collective::Barrier => Some("barrier"),
-        Collective::Permute
-        | Collective::Send
-        | Collective::Exchange
-        | Collective::TransposeSubmatrices
-        | Collective::MatrixMultiply => None,
-    }
+    Some(match collective.meaning().native? {
+        MpiFunction::Bcast => "bcast",
+        MpiFunction::Scatter => "scatter",
+        MpiFunction::Gather => "gather",
+        MpiFunction::Allgather => "allgather",
+        MpiFunction::Alltoall => "alltoall",
+        MpiFunction::Reduce => "reduce",
+        MpiFunction::ReduceScatterBlock => "reduce_scatter_block",
+        MpiFunction::Allreduce => "allreduce",
+        MpiFunction::Barrier => "barrier",
+        MpiFunction::PointToPoint => return None,
+    })
 }
 
 /// Whether an algorithm of Open MPI cuts messages into segments. (The variable for their size is there for all of them.)

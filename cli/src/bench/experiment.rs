@@ -117,11 +117,11 @@ pub fn parse(text: &str) -> Result<Experiment, String> {
     for run in &file.run {
         for name in &run.collectives {
             let collective: Collective = name.parse()?;
-            if collective == Collective::MatrixMultiply {
+            if collective.meaning().native.is_none() {
                 return Err(format!("collectives: {collective} is not measured; MPI has nothing to compare it with"));
             }
             let sizes = match &run.sizes {
-                _ if collective == Collective::Barrier => vec![0],
+                _ if !collective.has_data() => vec![0],
                 Some(sizes) => parse_sizes(sizes).map_err(|error| format!("sizes: {error}"))?,
                 None => return Err(format!("sizes: {collective} has none")),
             };
@@ -164,7 +164,7 @@ impl Experiment {
         }
         if let Some(sizes) = &args.sizes {
             let sizes = parse_sizes(sizes).map_err(|error| format!("sizes: {error}"))?;
-            for (_, own) in self.runs.iter_mut().filter(|(collective, _)| *collective != Collective::Barrier) {
+            for (_, own) in self.runs.iter_mut().filter(|(collective, _)| collective.has_data()) {
                 own.clone_from(&sizes);
             }
         }
@@ -187,7 +187,7 @@ impl Experiment {
             return Err("run: there is nothing to measure".into());
         }
         for (collective, sizes) in &self.runs {
-            for size in sizes.iter().filter(|_| *collective != Collective::Barrier) {
+            for size in sizes.iter().filter(|_| collective.has_data()) {
                 if *size == 0 || !size.is_multiple_of(ELEMENT) {
                     return Err(format!("sizes: {size} bytes are no whole number of {ELEMENT}-byte elements"));
                 }

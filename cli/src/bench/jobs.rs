@@ -4,7 +4,7 @@ use super::candidates::Forced;
 use super::experiment::Experiment;
 use super::ELEMENT;
 use hypercoll::algorithm::{registry, Algorithm, Parameters, PortModel};
-use hypercoll::collective::{Call, Collective};
+use hypercoll::collective::Call;
 use hypercoll::schedule::Schedule;
 use hypercoll::select::{Machine, Options};
 
@@ -50,11 +50,8 @@ pub fn of(experiment: &Experiment, size: usize, machine: &Machine, native: bool)
     let (mut jobs, mut left_out) = (Vec::new(), Vec::new());
     for (collective, sizes) in &experiment.runs {
         for &bytes in sizes {
-            let mut call = Call::new(*collective, size, bytes / ELEMENT);
-            if *collective == Collective::Permute {
-                // Reversal: with all bits of the address different, it is the longest way on the cube.
-                call.permutation = Some((0..size).rev().collect());
-            }
+            // Of permutations the reversal: with all bits of the address different, it is the longest way on the cube.
+            let call = Call::new(*collective, size, bytes / ELEMENT);
             if largest_buffer(&call) > experiment.largest_buffer {
                 left_out.push(format!("{collective} of {}", super::sizes::show_bytes(bytes)));
                 continue;
@@ -67,7 +64,7 @@ pub fn of(experiment: &Experiment, size: usize, machine: &Machine, native: bool)
             }
             add(AUTO.into(), Some(Options::default()));
             // Of barriers the choice alone: each repetition starts with one.
-            for algorithm in registry::of(*collective).filter(|_| *collective != Collective::Barrier) {
+            for algorithm in registry::of(*collective).filter(|_| collective.has_data()) {
                 if experiment.algorithms.is_empty() || experiment.algorithms.iter().any(|name| name == algorithm.name) {
                     let packet = experiment.packet.map(|packet| packet / ELEMENT);
                     forms(algorithm, &call, machine, packet).into_iter().for_each(|(n, o)| add(n, Some(o)));

@@ -3,7 +3,7 @@
 //! Start-ups count as nothing, and so does what a processor does; what remains is bytes by rate, for the port or the link
 //! that has the most to carry whatever the algorithm.
 
-use hypercoll::collective::{Call, Collective};
+use hypercoll::collective::{Call, Links};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a TCP segment's data, and of the Ethernet frame that carries it: an emulated link counts the frames.
@@ -56,44 +56,12 @@ impl Fabric {
     /// The least time of a call, in seconds, with elements of so many bytes; `None` where it is not known, or nothing has
     /// to be carried.
     pub fn limit(&self, call: &Call, element: usize) -> Option<f64> {
-        if call.size < 2 || call.count == 0 || !self.holds(call.size) {
-            return None;
-        }
-        // Of the vector, or of one block.
-        let bytes = (call.count * element) as f64;
-        let (ranks, others) = (call.size as f64, (call.size - 1) as f64);
-        let ports = match *self {
-            Fabric::Cube { dimension, .. } => dimension as f64,
-            Fabric::Star { .. } => 1.0,
+        let links = match self {
+            Fabric::Cube { .. } => Links::Cube,
+            Fabric::Star { .. } => Links::Star,
         };
-        // Bytes that must go through one link, in one direction.
-        let load = match call.collective {
-            // Into some node.
-            Collective::Broadcast | Collective::Reduce | Collective::Send | Collective::Exchange => bytes / ports,
-            // Out of or into some node.
-            Collective::Scatter | Collective::Gather | Collective::AllGather | Collective::ReduceScatter => {
-                others * bytes / ports
-            }
-            // A reduce-scatter, and an all-gather of its results.
-            Collective::AllReduce => 2.0 * others / ranks * bytes / ports,
-            Collective::AllToAll | Collective::TransposeRows => match self {
-                // Half of the blocks cross a dimension.
-                Fabric::Cube { .. } => ranks / 2.0 * bytes,
-                Fabric::Star { .. } => others * bytes,
-            },
-            Collective::Permute => {
-                let permutation = call.permutation.as_ref()?;
-                let distance: u32 = permutation.iter().enumerate().map(|(from, to)| (from ^ to).count_ones()).sum();
-                match self {
-                    _ if distance == 0 => return None,
-                    // All links together carry every message over its distance; some node sends one through its ports.
-                    Fabric::Cube { .. } => (f64::from(distance) / ranks).max(1.0) * bytes / ports,
-                    Fabric::Star { .. } => bytes,
-                }
-            }
-            Collective::TransposeSubmatrices | Collective::MatrixMultiply | Collective::Barrier => return None,
-        };
-        Some(load / self.rate())
+        let elements = call.limit(links).filter(|_| self.holds(call.size))?;
+        Some(elements * element as f64 / self.rate())
     }
 }
 
@@ -112,6 +80,7 @@ impl std::fmt::Display for Fabric {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hypercoll::collective::Collective;
 
     const CUBE: Fabric = Fabric::Cube { dimension: 3, rate_bps: 50e6 };
     const STAR: Fabric = Fabric::Star { hosts: 8, rate_bps: 50e6 };

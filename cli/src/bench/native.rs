@@ -1,8 +1,7 @@
 //! MPI's own collectives, by rsmpi.
 
-use super::arena::{permutation, source};
 use super::candidates::Forced;
-use hypercoll::collective::{Call, Collective};
+use hypercoll::collective::{Call, MpiFunction};
 use hypercoll::control_variables::ControlVariables;
 use mpi::collective::SystemOperation;
 use mpi::point_to_point::send_receive_into;
@@ -100,38 +99,21 @@ impl Native {
         let root = || world.process_at_rank(call.root as Rank);
         let on_root = self.rank == call.root;
         let sum = SystemOperation::sum;
-        match call.collective {
-            Collective::Broadcast => root().broadcast_into(receive),
-            Collective::Scatter if on_root => root().scatter_into_root(send, receive),
-            Collective::Scatter => root().scatter_into(receive),
-            Collective::Gather if on_root => root().gather_into_root(send, receive),
-            Collective::Gather => root().gather_into(send),
-            Collective::AllGather => world.all_gather_into(send, receive),
-            Collective::AllToAll | Collective::TransposeRows => world.all_to_all_into(send, receive),
-            Collective::Reduce if on_root => root().reduce_into_root(send, receive, sum()),
-            Collective::Reduce => root().reduce_into(send, sum()),
-            Collective::ReduceScatter => world.reduce_scatter_block_into(send, receive, sum()),
-            Collective::AllReduce => world.all_reduce_into(send, receive, sum()),
-            Collective::Permute | Collective::TransposeSubmatrices => {
-                // MPI has no permutation; this is what a program would write instead.
-                let to = world.process_at_rank(permutation(call)[self.rank] as Rank);
-                let from = world.process_at_rank(source(call, self.rank) as Rank);
-                send_receive_into(send, &to, receive, &from);
-            }
-            Collective::Send => {
-                if on_root {
-                    world.process_at_rank(call.peer as Rank).send(send);
-                }
-                if self.rank == call.peer {
-                    root().receive_into(receive);
-                }
-            }
-            Collective::Exchange if on_root || self.rank == call.peer => {
-                let other = world.process_at_rank((call.root ^ call.peer ^ self.rank) as Rank);
-                send_receive_into(send, &other, receive, &other);
-            }
-            Collective::Exchange => {}
-            Collective::Barrier | Collective::MatrixMultiply => world.barrier(),
+        match call.collective.meaning().native {
+            Some(MpiFunction::Bcast) => root().broadcast_into(receive),
+            Some(MpiFunction::Scatter) if on_root => root().scatter_into_root(send, receive),
+            Some(MpiFunction::Scatter) => root().scatter_into(receive),
+            Some(MpiFunction::Gather) if on_root => root().gather_into_root(send, receive),
+            Some(MpiFunction::Gather) => root().gather_into(send),
+            Some(MpiFunction::Allgather) => world.all_gather_into(send, receive),
+            Some(MpiFunction::Alltoall) => world.all_to_all_into(send, receive),
+            Some(MpiFunction::Reduce) if on_root => root().reduce_into_root(send, receive, sum()),
+            Some(MpiFunction::Reduce) => root().reduce_into(send, sum()),
+            Some(MpiFunction::ReduceScatterBlock) => world.reduce_scatter_block_into(send, receive, sum()),
+            Some(MpiFunction::Allreduce) => world.all_reduce_into(send, receive, sum()),
+            Some(MpiFunction::PointToPoint) => point_to_point(world, call, send, receive),
+            // What MPI has nothing for is no part of any experiment.
+            Some(MpiFunction::Barrier) | None => world.barrier(),
         }
     }
 
@@ -151,5 +133,21 @@ impl Native {
     /// Ends all ranks.
     pub fn abort(&self) -> ! {
         self.world.abort(1)
+    }
+}
+
+/// What a program would write where MPI has no collective: every rank sends one vector at most, and receives one at most.
+fn point_to_point(world: &SimpleCommunicator, call: &Call, send: &[f64], receive: &mut [f64]) {
+    let rank = world.rank() as usize;
+    let other = call.root ^ call.peer ^ rank;
+    let target = || call.permutation.as_ref().map_or(other, |to| to[rank]);
+    let source = || call.permutation.as_ref().map_or(Some(other), |to| to.iter().position(|to| *to == rank));
+    let target = (!send.is_empty()).then(|| world.process_at_rank(target() as Rank));
+    let source = (!receive.is_empty()).then(source).flatten().map(|source| world.process_at_rank(source as Rank));
+    match (target, source) {
+        (Some(target), Some(source)) => _ = send_receive_into(send, &target, receive, &source),
+        (Some(target), None) => target.send(send),
+        (None, Some(source)) => _ = source.receive_into(receive),
+        (None, None) => {}
     }
 }

@@ -74,8 +74,8 @@ fn sbnt_complexities(n: u32) -> Vec<Vec<Cell>> {
     let dimension = f64::from(n);
     let call = Call::new(Collective::Scatter, 1 << n, 1);
     let shape = Shape::new(&call, &Parameters::new(PortModel::OnePort));
-    let one_port = registry::find(Collective::Scatter, "sbnt").map(|sbnt| (sbnt.formula)(&shape));
-    let one_port = one_port.unwrap_or_default();
+    let sbnt = registry::find(Collective::Scatter, "sbnt").expect("in the registry");
+    let one_port = (sbnt.formula)(&shape);
     let rows = [
         ("one-to-all personalised", "1 port", "<= N (1 + O(log n / n))", one_port.elements, one_port.rounds),
         ("all-to-all broadcast", "1 port", "N - 1", others, 2 * d - 1),

@@ -6,7 +6,7 @@
 //! Memory: one packet a child, and the node's partial result, in scratch memory.
 //!
 //! Correctness condition: a node combines what its children send, dimension n - 1 first, before it sends to its parent. Each
-//! rank's contribution goes up the tree once. With ranks hosted in order ([`crate::schedule::Hosting`]) the dimensions join
+//! rank's contribution goes up the tree once. With ranks hosted in order ([`crate::address::Hosting`]) the dimensions join
 //! neighbouring intervals of ranks, so operations that do not commute are combined in rank order.
 
 use crate::algorithm::{broadcast, Algorithm, Form};

@@ -3,7 +3,7 @@
 use super::super::{Algorithm, Figure, Formula, Parameters, PortModel};
 use super::{is_whole, nodes_a_rank};
 use crate::address::dimension_for;
-use crate::collective::{Call, Collective};
+use crate::collective::Call;
 use crate::executor::simulator::{simulate, Machine};
 use crate::schedule::{Cost, Schedule, Violation, MEMORY_USED_ONCE};
 
@@ -79,10 +79,8 @@ impl Comparison<'_> {
     /// Messages that carry nothing, or whose number counts all the same.
     fn signals(&self) -> Option<usize> {
         let signals = (self.algorithm.signals)(self.call.size);
-        let counted = match self.call.collective {
-            Collective::Barrier => true,
-            _ => signals > 0 && self.call.count > 0 && self.parameters.packet.is_none(),
-        };
+        let counted =
+            !self.call.collective.has_data() || signals > 0 && self.call.count > 0 && self.parameters.packet.is_none();
         (counted && self.call.avoid.is_none()).then_some(signals)
     }
 
@@ -169,10 +167,7 @@ impl Comparison<'_> {
     /// Where the same data ends on all ranks, or comes from all: every rank but one is sent everything, or sends it, just once.
     fn delivered(&self) -> Option<f64> {
         let others = (self.call.size - 1) as f64 * self.call.space().len() as f64;
-        let tree = matches!(
-            self.call.collective,
-            Collective::Broadcast | Collective::Reduce | Collective::AllGather | Collective::ReduceScatter
-        );
-        (tree && self.call.avoid.is_none()).then_some(others)
+        let once = self.call.collective.meaning().passes == 1;
+        (once && self.call.avoid.is_none()).then_some(others)
     }
 }

@@ -1,7 +1,7 @@
 //! What a collective is tried with.
 
 use crate::address::{dimension_for, mask};
-use crate::collective::{Call, Collective, Layout, MatrixProduct};
+use crate::collective::{Blocks, Call, Collective, Layout, MatrixProduct, Permutation};
 
 /// The forms that a call of this shape can take: as it is; with peers at all distances; for a permutation the identity, shifts, an
 /// exchange of neighbours and the reversal; with blocks of unequal lengths; for matrices unequal sides and other grids; in
@@ -17,7 +17,8 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
         }
         call.peer = size - 1 - root;
     }
-    if collective == Collective::Permute {
+    let meaning = collective.meaning();
+    if meaning.permutation == Some(Permutation::Any) {
         for shift in [0, 1, size / 2] {
             call.permutation = Some((0..size).map(|i| (i + shift) % size).collect());
             calls.push(call.clone());
@@ -29,16 +30,14 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
         call.permutation = Some((0..size).rev().collect());
     }
     if count > 0 && count < 5 {
-        let layout = match collective {
-            Collective::AllToAll | Collective::TransposeRows => {
-                Some(Layout::of_pairs(size, |from, to| (3 * from + to) % (count + 1)))
-            }
+        let layout = match meaning.blocks {
+            Blocks::Pairs => Some(Layout::of_pairs(size, |from, to| (3 * from + to) % (count + 1))),
             _ if collective.permutes() => Some(Layout::of_vectors((0..size).map(|rank| rank % (count + 1)))),
             _ => None,
         };
         calls.extend(layout.map(|layout| call.clone().with_layout(layout)));
     }
-    if collective == Collective::MatrixMultiply && size.is_power_of_two() {
+    if collective.multiplies() && size.is_power_of_two() {
         // Unequal sides, on all grids.
         for grid_rows in (0..=size.ilog2()).map(|n1| 1 << n1) {
             let sides = [(count, count + 2, count / 2), (3 * count, 2 * count, count), (count, 4 * count, 5 * count)];

@@ -18,7 +18,7 @@ mod violation;
 pub use violation::Violation;
 
 use super::{BufferRange, Hosting, Kind, Operation, Schedule};
-use crate::collective::{Buffer, Call, Collective};
+use crate::collective::{Buffer, Call};
 use barrier::barrier;
 use std::collections::BTreeMap;
 use symbolic::Execution;
@@ -76,7 +76,7 @@ pub fn check(call: &Call, schedules: &[Schedule], cube_edges: bool) -> Report {
         let narrow: Vec<Schedule> = schedules.iter().cloned().map(Schedule::over_links).collect();
         Execution::new(call, &narrow).run(call, &mut report.violations);
     }
-    if report.violations.is_empty() && call.collective == Collective::Barrier {
+    if report.violations.is_empty() && !call.collective.has_data() {
         barrier(schedules, &mut report.violations);
     }
     report

@@ -1,7 +1,7 @@
 //! Symbolic execution: every message, copy, combination and product on values that say where they come from.
 
 use super::Violation;
-use crate::collective::{Buffer, Call, Collective, MatrixProduct};
+use crate::collective::{Buffer, Call, MatrixProduct};
 use crate::schedule::{BufferRange, Kind, Schedule, Side};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -117,7 +117,7 @@ impl Slabs {
 impl<'s> Execution<'s> {
     pub fn new(call: &Call, schedules: &'s [Schedule]) -> Execution<'s> {
         // Only in a reduction and in a product do contributors matter; elsewhere every position has one source.
-        let multiplies = call.collective == Collective::MatrixMultiply;
+        let multiplies = call.collective.multiplies();
         let slabs = if multiplies { Slabs::of(&call.product()) } else { Slabs::default() };
         let (terms, all): (Vec<_>, Vec<_>) = if multiplies {
             let contributions: Vec<u32> = (NOTHING + 1..).zip(call.product().slabs()).map(|(term, _)| term).collect();

@@ -3,7 +3,7 @@
 use super::super::{Machine, PACKET_COST};
 use crate::address::dimension_for;
 use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
-use crate::collective::{Call, Collective};
+use crate::collective::Call;
 use crate::schedule::{EXCHANGES_AHEAD, LEAST_WINDOW};
 
 /// So much longer messages take that wait for their receivers, where packets have a limit.
@@ -123,11 +123,10 @@ fn traffic(
 /// Elements of the longest message: where messages double or halve along the edges of the cube, the last or the first one's, 2^(n-1) parts
 /// of 2^n - 1, in each pass of an all-reduce; otherwise the mean.
 fn longest_message(algorithm: &Algorithm, call: &Call, formula: &Formula, shape: &Shape, rounds: f64) -> f64 {
-    use Collective::{AllGather, AllReduce, Gather, ReduceScatter, Scatter};
-    let (passes, most) = if algorithm.collective == AllReduce { (2, call.count as f64) } else { (1, f64::INFINITY) };
-    let parts = matches!(algorithm.collective, AllGather | AllReduce | Gather | ReduceScatter | Scatter);
+    let meaning = algorithm.collective.meaning();
+    let (passes, most) = if meaning.passes == 2 { (2, call.count as f64) } else { (1, f64::INFINITY) };
     let few = formula.rounds > passes && formula.rounds <= passes * shape.n as usize + 1;
-    if !(algorithm.cube_edges && parts && few) {
+    if !(algorithm.cube_edges && meaning.gathers && few) {
         return formula.elements / rounds.max(1.0);
     }
     let longest = shape.nodes() as f64 / 2.0 / (shape.nodes() - 1).max(1) as f64;
@@ -139,13 +138,13 @@ fn load(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: PortMode
     let linked = algorithm.cube_edges || machine.pairs_linked;
     match (ports, machine.ports) {
         // Constant storage: what has come must be used up before more may come.
-        _ if algorithm.collective == Collective::MatrixMultiply => formula.elements,
+        _ if algorithm.collective.multiplies() => formula.elements,
         (PortModel::AllPorts, _) => formula.load,
         (_, PortModel::AllPorts) if linked => formula.load,
         // What the root sends along a path comes by at every hop; where there are two, packets of one wait for the other's as well.
         _ if algorithm.paths == 1 => formula.moved / formula.hops.max(1) as f64,
         // Up a tree and down again: a port does not send while it receives.
-        _ if algorithm.collective == Collective::AllReduce && !all_send(formula, shape) => formula.elements / 2.0,
+        _ if algorithm.collective.meaning().passes == 2 && !all_send(formula, shape) => formula.elements / 2.0,
         _ => formula.elements,
     }
 }

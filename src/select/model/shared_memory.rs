@@ -2,7 +2,7 @@
 
 use super::super::{Machine, SharedMemory};
 use crate::algorithm::{Algorithm, Parameters};
-use crate::collective::{Call, Collective};
+use crate::collective::{Blocks, Call};
 
 /// What copies of packets, or of messages that are passed on, cost over those that all take at once where one rank has them. Measured in
 /// broadcasts of 256 KiB to 4 MiB, by the number of ranks and the core that each met: 1.0 to 1.4.
@@ -53,9 +53,11 @@ pub fn time(
         None => 1.0,
     };
     // What is to be combined goes to memory and back; what is to be passed on, or copied by several, comes from there.
-    let (vectors, far) = match call.collective {
-        Collective::Reduce => (2, COMBINED_FAR),
-        Collective::Broadcast if call.size > 2 => (1, BROADCAST_FAR),
+    let meaning = call.collective.meaning();
+    let whole = meaning.root && meaning.blocks == Blocks::Parts;
+    let (vectors, far) = match meaning.reduces {
+        true if whole => (2, COMBINED_FAR),
+        false if whole && call.size > 2 => (1, BROADCAST_FAR),
         _ => (1, 1.0),
     };
     let cached = parameters.packet.is_some() || call.count.saturating_mul(vectors * element) <= CACHES;

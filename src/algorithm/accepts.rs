@@ -1,0 +1,55 @@
+//! Whether an algorithm serves a call.
+
+use super::{Algorithm, Parameters, PortModel};
+use crate::collective::Call;
+use crate::error::{Error, Result};
+use crate::topology::sbnt::Variant;
+
+impl Algorithm {
+    /// Whether the algorithm serves a call with these parameters.
+    ///
+    /// # Errors
+    /// [`Error::Packet`] or [`Error::Unsuited`], naming the parameter.
+    pub fn accepts(&self, call: &Call, parameters: &Parameters) -> Result<()> {
+        let unsuited = |argument, why: String| {
+            Err(Error::Unsuited { argument, algorithm: self.name, collective: self.collective, why })
+        };
+        if parameters.symmetrized && !self.symmetrizes {
+            return unsuited("symmetrized", "has no symmetrised form".into());
+        }
+        if !self.ports.contains(&parameters.ports) {
+            return unsuited("ports", format!("makes no schedule for {} nodes", parameters.ports));
+        }
+        if parameters.packet == Some(0) {
+            return Err(Error::Packet);
+        }
+        if parameters.symmetrized && parameters.ports != PortModel::AllPorts {
+            return unsuited(
+                "symmetrized",
+                format!("uses all ports at once when symmetrised, not {}", parameters.ports),
+            );
+        }
+        if let Some(order) = parameters.order.filter(|order| !self.orders.contains(order)) {
+            return unsuited("order", format!("does not send its blocks in the order {order}"));
+        }
+        if parameters.variant != Variant::default() && !self.variants {
+            return unsuited("variant", "uses no spanning balanced n-tree that has variants".into());
+        }
+        if call.ordered && !self.ordered {
+            return unsuited(
+                "operation",
+                "cannot combine in rank order, which an operation that does not commute needs".into(),
+            );
+        }
+        if call.ordered && parameters.symmetrized {
+            return unsuited("symmetrized", "combines in rank order only one dimension at a time".into());
+        }
+        // What goes a way round comes after what arrives in its round straight, and the order would be lost.
+        let link = call.avoid.as_ref().and_then(|avoid| avoid.links().next());
+        if let (true, PortModel::AllPorts, Some((a, b))) = (call.ordered, parameters.ports, link) {
+            let why = format!("combines in rank order only one port at a time while the link {a}-{b} is avoided");
+            return unsuited("ports", why);
+        }
+        (self.suits)(call, parameters).or_else(|(argument, why)| unsuited(argument, why))
+    }
+}

@@ -1,0 +1,105 @@
+//! A row of the registry.
+
+use super::{Formula, Order, Parameters, PortModel, Shape};
+use crate::collective::{Call, Collective};
+use crate::schedule::{Problem, Route};
+use std::fmt;
+
+/// Writes the route of one node.
+pub type Write = fn(&Problem, &Parameters, usize, &mut Route);
+
+/// How a collective is made of routes.
+#[derive(Clone, Copy)]
+pub enum Form {
+    /// As written.
+    Forward(Write),
+    /// Backwards: receives become sends; for a reduction, what was copied is combined.
+    Backward(Write),
+    /// The first backwards, then the second forwards (all-reduce).
+    BackwardForward(Write, Write),
+    /// The first backwards, then the second, in which what is received is combined, then the first forwards (all-reduce).
+    Between(Write, Write),
+}
+
+/// One row of the registry.
+pub struct Algorithm {
+    /// The collective.
+    pub collective: Collective,
+    /// The name, unique within the collective.
+    pub name: &'static str,
+    /// What it is best at, in one line.
+    pub summary: &'static str,
+    /// The paper's own name with a short tag of the paper.
+    pub source: &'static str,
+    /// Where in the paper.
+    pub section: &'static str,
+    /// What of it is not as in the paper, or as in another row; empty if nothing is.
+    pub differs: &'static str,
+    /// Every message goes over a cube edge (else between any two ranks).
+    pub cube_edges: bool,
+    /// Combines in rank order if the hosting is ordered, and so serves operations that do not commute.
+    pub ordered: bool,
+    /// Makes rounds of packets itself under these port models. Elsewhere the messages of a round are cut into packets, which
+    /// follow one another within it.
+    pub packets: &'static [PortModel],
+    /// Has a symmetrised form, in which all dimensions are used at once, and a plain one.
+    pub symmetrizes: bool,
+    /// The orders of blocks among which it lets choose, the usual one first.
+    pub orders: &'static [Order],
+    /// Lets choose among the four spanning balanced n-trees.
+    pub variants: bool,
+    /// The port models for which it makes schedules.
+    pub ports: &'static [PortModel],
+    /// What else a call and its parameters must be.
+    pub suits: fn(&Call, &Parameters) -> std::result::Result<(), Unsuited>,
+    /// The formula in words.
+    pub cost: &'static str,
+    /// The formula: see [`Formula`] for sizes that are no power of two.
+    pub formula: fn(&Shape) -> Formula,
+    /// Messages that so many ranks send in all, where their number counts: signals, which carry nothing, and exchanges of whole
+    /// vectors, on which both ranks wait; else 0.
+    pub signals: fn(usize) -> usize,
+    /// The formula's time is that of nodes that do not wait for each other's rounds (else round after round).
+    pub flows: bool,
+    /// The paths through all nodes on which data follows one another, so that nothing contends for the one port of a node; 0 if
+    /// there are none.
+    pub paths: usize,
+    /// The packet size in elements that takes the least time for (shape, tau, t_c), where packets are taken.
+    pub best_packet: fn(&Shape, f64, f64) -> f64,
+    /// How it is made.
+    pub form: Form,
+}
+
+/// The parameter at fault, and why.
+pub type Unsuited = (&'static str, String);
+
+/// What a row need not say.
+pub(super) const DEFAULTS: Algorithm = Algorithm {
+    collective: Collective::Barrier,
+    name: "",
+    summary: "",
+    source: "",
+    section: "",
+    differs: "",
+    cube_edges: true,
+    ordered: false,
+    packets: &[],
+    symmetrizes: false,
+    orders: &[],
+    variants: false,
+    ports: &PortModel::ALL,
+    suits: |_, _| Ok(()),
+    cost: "",
+    formula: |_| Formula::NOTHING,
+    signals: |_| 0,
+    flows: false,
+    paths: 0,
+    best_packet: |shape, _tau, _t_c| shape.count as f64,
+    form: Form::Forward(|_, _, _, _| ()),
+};
+
+impl fmt::Debug for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.collective, self.name)
+    }
+}

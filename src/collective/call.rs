@@ -1,0 +1,103 @@
+//! A call as data.
+
+use super::{Avoided, Collective, Layout, MatrixProduct, Permutation};
+use crate::address::dimension_for;
+use std::sync::Arc;
+
+/// One collective call: all that a schedule depends on, apart from the algorithm and its parameters.
+///
+/// Every rank of the communicator holds an equal `Call`; counts are in elements.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Call {
+    /// Which collective.
+    pub collective: Collective,
+    /// Number of ranks.
+    pub size: usize,
+    /// The root, 0 where there is none.
+    pub root: usize,
+    /// The other rank of a send or an exchange, 0 where there is none.
+    pub peer: usize,
+    /// Elements of the vector (broadcast, reduce, all-reduce, permute) or of one block (the others); for a matrix product, of
+    /// a side.
+    pub count: usize,
+    /// The send data already lies in its place in the receive buffer (all-gather, all-reduce, reduce on the root).
+    pub in_place: bool,
+    /// The reduction must combine contributions in rank order.
+    pub ordered: bool,
+    /// For permutations: rank i's vector goes to rank `permutation[i]`.
+    pub permutation: Option<Arc<[usize]>>,
+    /// The blocks, where they are not all of `count` elements (permutations, all-to-all, transpositions); `count` is then
+    /// the longest.
+    pub layout: Option<Layout>,
+    /// For a matrix product: its shape, where the matrices are not squares with sides of `count` elements on the usual grid.
+    pub matrices: Option<MatrixProduct>,
+    /// Links, as pairs of ranks, that must carry nothing.
+    pub avoid: Option<Avoided>,
+}
+
+impl Call {
+    /// A call with root 0, not in place, commutative.
+    pub fn new(collective: Collective, size: usize, count: usize) -> Call {
+        let mut call = Call::bare(collective, size, count);
+        if collective.has_peer() {
+            call.peer = size - 1;
+        }
+        match collective.meaning().permutation {
+            None => call,
+            Some(Permutation::Any) => Call { permutation: Some((0..size).rev().collect()), ..call },
+            // As square as the powers of two that divide the number of ranks allow.
+            Some(Permutation::Grid) => call.with_grid(1 << (dimension_for(size) / 2).min(size.trailing_zeros())),
+        }
+    }
+
+    /// As [`Call::new`], without a peer and a permutation, for a caller who has them.
+    pub(crate) fn bare(collective: Collective, size: usize, count: usize) -> Call {
+        Call {
+            collective,
+            size,
+            root: 0,
+            peer: 0,
+            count,
+            in_place: false,
+            ordered: false,
+            permutation: None,
+            layout: None,
+            matrices: None,
+            avoid: None,
+        }
+    }
+
+    /// The same call with blocks of these lengths; `count` becomes the longest.
+    pub fn with_layout(mut self, layout: Layout) -> Call {
+        self.count = layout.longest();
+        self.layout = Some(layout);
+        self
+    }
+
+    /// The transposition of a grid of submatrices with `columns` columns, which must divide the number of ranks: rank
+    /// a `columns` + b sends to rank b (size / `columns`) + a.
+    pub fn with_grid(mut self, columns: usize) -> Call {
+        let rows = self.size.checked_div(columns).unwrap_or(0);
+        self.permutation = (rows * columns == self.size)
+            .then(|| (0..self.size).map(|rank| rank % columns * rows + rank / columns).collect());
+        self
+    }
+
+    /// For a matrix product: its shape and distribution.
+    pub fn product(&self) -> MatrixProduct {
+        self.matrices.unwrap_or_else(|| MatrixProduct::square(self.size, self.count))
+    }
+
+    /// The mask by which a permutation translates every rank, if it does: rank i's vector goes to rank i XOR mask.
+    pub fn translation(&self) -> Option<usize> {
+        let permutation = self.permutation.as_ref()?;
+        let mask = *permutation.first()?;
+        permutation.iter().enumerate().all(|(rank, &target)| rank ^ mask == target).then_some(mask)
+    }
+
+    /// The same call with another root.
+    pub fn with_root(mut self, root: usize) -> Call {
+        self.root = root;
+        self
+    }
+}
