@@ -111,7 +111,7 @@ macro_rules! prepared {
         $(#[$doc])*
         #[derive(Clone)]
         #[must_use = "nothing happens before run"]
-        pub struct $name<'c>(pub(super) Prepared<'c>);
+        pub struct $name<'c>(pub(crate) Prepared<'c>);
 
         impl $name<'_> {
             /// Names the algorithm instead of leaving it to the library (all ranks the same one).

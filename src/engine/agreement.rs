@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// How long answers of ranks on other hosts are waited for, before it is said what is wrong.
 const ANSWERS: Duration = Duration::from_millis(300);
+/// How long ranks of this host are waited for that have not made a call, before it is said what is wrong with it.
+const LATE: Duration = Duration::from_millis(50);
 /// Ranks that are listed one by one.
 const LISTED: usize = 16;
 
@@ -268,6 +270,15 @@ impl Agreement {
                 std::thread::yield_now();
             }
         }
+        // Those that are about to make the call are waited for, so that it is said what they call.
+        let start = Instant::now();
+        let late = |board: &Board| {
+            let mut lines = (0..board.ranks.len()).map(|place| board.line(place));
+            lines.any(|line| line.begun() < number && gone(line, number).is_none())
+        };
+        while self.board.as_ref().is_some_and(late) && start.elapsed() < LATE {
+            std::thread::yield_now();
+        }
         let mut called: Vec<(usize, Called)> = Vec::new();
         let own = match (self.records.signature(number), self.records.told(number)) {
             (Some(signature), words) => Called::This(signature, words.unwrap_or_default()),
@@ -280,10 +291,10 @@ impl Agreement {
             let line = board.line(place);
             let this = match (line.signature(number), line.told(number)) {
                 (Some(signature), words) => Called::This(signature, words.unwrap_or_default()),
-                (None, _) if line.begun() < number => {
-                    gone(line, number).map_or(Called::NotYet(line.begun()), Called::Gone)
-                }
-                (None, _) => Called::Unknown,
+                (None, _) => match line.begun() {
+                    begun if begun < number => gone(line, number).map_or(Called::NotYet(begun), Called::Gone),
+                    _ => Called::Unknown,
+                },
             };
             called.push((board.ranks[place], this));
         }

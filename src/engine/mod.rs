@@ -186,7 +186,7 @@ impl Engine {
             match outcome {
                 Ok(any) => moved |= any,
                 Err(Trouble::Failed(error)) => self.fail_here(error),
-                Err(Trouble::Stray { expected, found, .. }) => {
+                Err(Trouble::Stray { expected, found }) => {
                     let number = expected.number.min(found.number);
                     let finding = self.agreement.mismatch(number, &mut *self.transport);
                     self.find(&finding);

@@ -3,6 +3,7 @@
 use crate::engine::kind;
 use crate::executor::memory::Span;
 use crate::operation::Reduction;
+use crate::plan::Fnv;
 use crate::schedule::Side;
 use bytemuck::Pod;
 use std::any::type_name;
@@ -35,6 +36,18 @@ unsafe fn combine<T: Pod, O: Reduction<T>>(data: *const (), side: Side, from: &[
 /// As [`combine`].
 unsafe fn name<T: Pod, O: Reduction<T>>(data: *const ()) -> String {
     (*data.cast::<O>()).name()
+}
+
+/// # Safety
+/// `data` points to an operator over bytes.
+unsafe fn combine_bytes(data: *const (), side: Side, from: &[u8], into: &mut [u8]) {
+    ((*data.cast::<super::Operator>()).combine)(side, from, into);
+}
+
+/// # Safety
+/// As [`combine_bytes`].
+unsafe fn name_of_bytes(data: *const ()) -> String {
+    (*data.cast::<super::Operator>()).name.into()
 }
 
 impl Operator {
@@ -165,18 +178,30 @@ impl<'b> Arguments<'b> {
         Arguments { count, element, element_name, kind, buffers, compute, at, _borrowed: PhantomData }
     }
 
-    /// Of a datatype that is known only here.
+    /// Of a datatype that is known only by its size and name.
     ///
     /// # Safety
     /// The buffers are there, the second for writing, until the call is over.
     pub unsafe fn untyped(
         at: &'static Location<'static>,
         count: usize,
-        (element, kind, name): (usize, u64, &'static str),
+        element: usize,
+        name: &'static str,
         buffers: [Span; 2],
     ) -> Arguments<'b> {
-        let element_name = Element::Name(name);
+        let (kind, element_name) = (Fnv::of(name), Element::Name(name));
         Arguments { count, element, element_name, kind, buffers, compute: None, at, _borrowed: PhantomData }
+    }
+
+    /// With an operator over bytes.
+    ///
+    /// # Safety
+    /// It is there until the call is over.
+    pub unsafe fn combine_by(&mut self, operator: &super::Operator) {
+        let signature = Fnv::of(operator.name);
+        let data = std::ptr::from_ref(operator).cast();
+        let operator = Operator { data, act: combine_bytes, name: name_of_bytes, signature, _kept: None };
+        self.compute = Some(Compute::Combine(operator));
     }
 
     /// With products of matrices, by a function as in [`Compute::Multiply`].

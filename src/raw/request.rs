@@ -120,7 +120,7 @@ pub fn scope<'a, R>(code: impl FnOnce(&LocalScope<'a>) -> R) -> R {
 }
 
 /// Ends a call whose outcome nobody asks for any more.
-fn end(engine: &Shared, ticket: Ticket) {
+pub(super) fn end(engine: &Shared, ticket: Ticket) {
     let mut engine = engine.borrow_mut();
     if std::thread::panicking() {
         // The others must not wait for what this rank will not do, nor this one for them.
@@ -214,7 +214,7 @@ impl<'a, D: ?Sized, S: Scope<'a>> Drop for Request<'a, D, S> {
 }
 
 /// Moves all calls of the thread.
-fn look(engine: &Shared) {
+pub(super) fn look(engine: &Shared) {
     {
         let mut engine = engine.borrow_mut();
         if !engine.poll() {

@@ -35,6 +35,7 @@ mod tests;
 mod transfers;
 mod transport;
 
+pub(crate) use meeting::Found;
 pub(crate) use transport::{system_operation, MpiTransport};
 
 use crate::error::{Error, Result};

@@ -2,7 +2,7 @@
 //! and through MPI otherwise.
 
 use super::abort;
-use super::meeting::Meeting;
+use super::meeting::{Found, Meeting};
 use super::messages::Messages;
 use super::shared_memory::SharedMemory;
 use crate::engine::Patience;
@@ -34,20 +34,19 @@ pub(crate) struct MpiTransport {
 }
 
 impl MpiTransport {
-    /// Duplicates a communicator (all its ranks must do so together) and has errors returned instead of aborting. If all
-    /// ranks share one memory, also the number of cores that they share.
-    pub fn duplicate(parent: &impl Communicator, patience: Result<Patience>) -> Result<(MpiTransport, Option<usize>)> {
-        let Meeting { comm, rank, size, synchronous, shared_memory, board, crowded, cores } =
-            Meeting::of(parent.as_raw(), patience)?;
+    /// Duplicates a communicator (all its ranks must do so together) and has errors returned instead of aborting. Also what rank
+    /// 0 finds, given whether all ranks share one memory.
+    pub fn duplicate(
+        parent: &impl Communicator,
+        patience: Result<Patience>,
+        find: &dyn Fn(bool) -> String,
+    ) -> Result<(MpiTransport, Found)> {
+        let Meeting { comm, rank, size, synchronous, shared_memory, board, crowded, found } =
+            Meeting::of(parent.as_raw(), patience, find)?;
         let messages = Messages::on(comm, size);
         let transport =
             MpiTransport { comm, rank, size, synchronous, messages, shared_memory, board, crowded, looks: 0 };
-        Ok((transport, cores))
-    }
-
-    /// Rank 0's text on all ranks (which call this together), by the native broadcast.
-    pub fn broadcast_from_rank_0(&self, text: String) -> Result<String> {
-        super::meeting::broadcast_from_rank_0(self.comm, text)
+        Ok((transport, found))
     }
 
     /// The memory shared with a rank, and that rank's place in it.
