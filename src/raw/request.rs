@@ -35,7 +35,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::rc::Rc;
 
-/// What calls borrow their buffers for. There are two: [`StaticScope`] and `&`[`LocalScope`].
+/// What calls borrow their buffers for: [`StaticScope`], `&`[`LocalScope`], or rsmpi's types of these names.
 pub trait Scope<'a>: Copy + sealed::Scope {}
 
 mod sealed {
@@ -109,6 +109,35 @@ impl Drop for LocalScope<'_> {
             end(&call.engine, call.ticket);
         }
     }
+}
+
+/// rsmpi's own scopes do as well; as with its own requests, what is leaked in one ends the program.
+#[cfg(feature = "mpi")]
+mod of_rsmpi {
+    use super::sealed::{self, Started};
+    use ::mpi::request::{LocalScope, Scope, StaticScope};
+
+    impl sealed::Scope for StaticScope {
+        fn register(&self, _: Started) {}
+        fn unregister(&self, _: &Started) {}
+    }
+
+    impl super::Scope<'static> for StaticScope {}
+
+    impl sealed::Scope for &LocalScope<'_> {
+        fn register(&self, call: Started) {
+            Scope::register(self);
+            // The request holds the engine as well.
+            drop(call);
+        }
+
+        fn unregister(&self, _: &Started) {
+            // SAFETY: it was registered, and is over or ends with its request at once.
+            unsafe { Scope::unregister(self) };
+        }
+    }
+
+    impl<'a> super::Scope<'a> for &LocalScope<'a> {}
 }
 
 /// Lets calls borrow buffers that outlive this one. When `code` has returned or panicked, all of them are waited for.
