@@ -284,9 +284,7 @@ impl Hypercube {
             let overrides = self.overrides.as_ref().map_err(Clone::clone)?;
             let choice = overrides.choose(call, element, options, &self.machine)?;
             let schedule = choice.algorithm.schedule(call, &choice.parameters, self.rank);
-            // Between two ranks data goes along paths of unequal lengths, on which a rank is ahead by as much.
-            let queues = self.machine.shared.is_none() && !call.collective.has_peer();
-            let schedule = if queues { schedule.over_links() } else { schedule };
+            let schedule = schedule.fitted(call, self.machine.shared.is_none());
             Ok(Plan::new(call, element, options, choice, schedule, self.rank))
         })
     }
