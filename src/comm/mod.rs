@@ -28,24 +28,27 @@ mod immediate;
 mod persistent;
 mod prepared;
 mod process;
+mod raw;
 #[cfg(feature = "mpi")]
 mod settings;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use prepared::Prepared;
 pub use prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute};
 pub use prepared::{Reduce, ReduceScatter, Scatter, Send};
 pub use process::Process;
 
 use crate::address::dimension_for;
 use crate::collective::Call;
-use crate::engine::{share, Engine, Patience, Shared};
+use crate::engine::arguments::Arguments;
+#[cfg(feature = "mpi")]
+use crate::engine::poll_others;
+use crate::engine::{share, Engine, Shared};
 use crate::error::{Error, Result};
+use crate::executor::patience::Patience;
 use crate::executor::Transport;
 use crate::explain::Explanation;
 use crate::plan::{Plan, Plans};
-use crate::raw::arguments::Arguments;
 use crate::schedule::Avoided;
 #[cfg(feature = "mpi")]
 use crate::select::Settings;
@@ -126,8 +129,12 @@ impl Hypercube {
     #[cfg(feature = "mpi")]
     pub fn new(communicator: &impl ::mpi::traits::Communicator) -> Result<Hypercube> {
         let patience = Patience::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
-        let (transport, found) =
-            crate::executor::mpi::MpiTransport::duplicate(communicator, patience.clone(), &settings::found)?;
+        let (transport, found) = crate::executor::mpi::MpiTransport::duplicate(
+            communicator,
+            patience.clone(),
+            &settings::found,
+            &poll_others,
+        )?;
         let settings = settings::resolved(found)?;
         if let Some(refused) = settings.refused.as_ref().filter(|_| transport.rank() == 0) {
             log::warn!("{refused}; the built-in parameters are used");

@@ -34,6 +34,7 @@ pub(crate) mod threads;
 
 pub(crate) mod board;
 pub(crate) mod memory;
+pub(crate) mod patience;
 
 use crate::error::{Error, Result};
 use board::Board;

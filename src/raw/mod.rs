@@ -1,12 +1,13 @@
 //! The raw entry: calls on untyped buffers, for those that wrap this library in another interface.
 //!
-//! A [`Datatype`] says how elements lie in memory, an [`Operator`] how the bytes of elements are combined, a [`Call`] what is to be
-//! done; nothing below is generic. The typed calls of [`Hypercube`] take the same way. Only the buffers are left to the caller's
+//! [`Hypercube::run_raw`](crate::Hypercube::run_raw) and [`start_raw`](crate::Hypercube::start_raw) make them. A [`Datatype`] says how elements lie in memory, an [`Operator`] how the bytes of elements are combined, a [`Call`] what is to be
+//! done; nothing below is generic.
+//! The typed calls of a communicator take the same way. Only the buffers are left to the caller's
 //! care: all else is checked as in the typed calls.
 //!
 //! ```
 //! use hypercoll::collective::{Call, Collective};
-//! use hypercoll::raw::{self, Buffers, Datatype, Operator};
+//! use hypercoll::raw::{Buffers, Datatype, Operator};
 //! use hypercoll::schedule::Side;
 //! use hypercoll::select::Options;
 //!
@@ -20,13 +21,12 @@
 //!     let buffers = Buffers { send: send.as_ptr(), receive: receive.as_mut_ptr() };
 //!     let byte = Datatype::contiguous("byte", 1);
 //!     // SAFETY: two bytes each, which live until the call is over.
-//!     unsafe { raw::run(cube, call, &Options::default(), buffers, &byte, Some(&operator)) }.unwrap();
+//!     unsafe { cube.run_raw(call, &Options::default(), buffers, &byte, Some(&operator)) }.unwrap();
 //!     receive
 //! });
 //! assert_eq!(longest, [[2, 7]; 3]);
 //! ```
 
-pub(crate) mod arguments;
 pub mod request;
 #[cfg(test)]
 mod tests;
@@ -34,14 +34,10 @@ mod tests;
 use crate::buffer::{Buffer, BufferMut};
 use crate::collective::{Call, InPlace};
 use crate::engine::{Shared, Ticket};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::memory::Span;
+use crate::operation::Reduction;
 use crate::schedule::Side;
-use crate::select::Options;
-use crate::Hypercube;
-use arguments::Arguments;
-use std::panic::Location;
-use std::rc::Rc;
 
 /// A buffer that is borrowed for as long as a call may use it: its address, for when the call is over, and its elements.
 pub(crate) fn lent<S: Buffer + ?Sized>(buffer: &S) -> (*const S, &[S::Element]) {
@@ -107,6 +103,20 @@ pub struct Operator<'o> {
     pub combine: &'o Combine<'o>,
 }
 
+impl Reduction<u8> for Operator<'_> {
+    fn combine(&self, side: Side, from: &[u8], into: &mut [u8]) {
+        (self.combine)(side, from, into);
+    }
+
+    fn commutes(&self) -> bool {
+        self.commutes
+    }
+
+    fn name(&self) -> String {
+        self.name.into()
+    }
+}
+
 /// The buffers of a call on this rank; what the call does not use may be null.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffers {
@@ -117,7 +127,7 @@ pub struct Buffers {
 }
 
 /// Buffers without gaps that stand for others, and what has to be unpacked when the call is over.
-struct Packed<'d> {
+pub(crate) struct Packed<'d> {
     datatype: Datatype<'d>,
     receive: *mut u8,
     count: usize,
@@ -143,7 +153,11 @@ pub struct RawRequest<'d> {
     packed: Option<Packed<'d>>,
 }
 
-impl RawRequest<'_> {
+impl<'d> RawRequest<'d> {
+    pub(crate) fn of(engine: Shared, ticket: Ticket, packed: Option<Packed<'d>>) -> RawRequest<'d> {
+        RawRequest { engine, ticket: Some(ticket), packed }
+    }
+
     /// Moves all calls of the thread; whether this one is over, so that [`RawRequest::wait`] does not wait.
     pub fn look(&mut self) -> bool {
         request::look(&self.engine);
@@ -157,7 +171,7 @@ impl RawRequest<'_> {
     pub fn wait(mut self) -> Result<()> {
         let Some(ticket) = self.ticket.take() else { return Ok(()) };
         self.engine.borrow_mut().wait(ticket)?;
-        // SAFETY: promised to `start`.
+        // SAFETY: promised to whoever started it.
         self.packed.iter().for_each(|packed| unsafe { packed.unpack() });
         Ok(())
     }
@@ -171,70 +185,11 @@ impl Drop for RawRequest<'_> {
     }
 }
 
-/// Starts a call. `operator` is for collectives that reduce, and for them alone.
-///
-/// # Safety
-/// The buffers have as many elements as the call says, the receive buffer for writing, until the request is over; so have the
-/// operator and what it borrows, and the packing. The request is waited for, or dropped.
-///
-/// # Errors
-/// As the typed calls'; [`Error::Operation`] if an operator is missing or there is nothing to reduce.
-#[track_caller]
-pub unsafe fn start<'d>(
-    cube: &Hypercube,
-    mut call: Call,
-    options: &Options,
-    buffers: Buffers,
-    datatype: &Datatype<'d>,
-    operator: Option<&Operator>,
-) -> Result<RawRequest<'d>> {
-    let at = Location::caller();
-    call.ordered = operator.is_some_and(|operator| !operator.commutes);
-    let rank = cube.rank();
-    let lengths = if call.check().is_ok() { [call.send_len(rank), call.receive_len(rank)] } else { [0, 0] };
-    let (spans, packed) = packed(&call, lengths, buffers, datatype);
-    let mut arguments = Ok(Arguments::untyped(at, call.count, datatype.size, datatype.name, spans));
-    if call.size != cube.size() {
-        let (got, expected) = (call.size, cube.size().to_string());
-        let why = "the ranks of the communicator";
-        arguments = Err(Error::Length { argument: "size", got, expected, why });
-    } else if operator.is_some() != call.collective.reduces() || call.collective.multiplies() {
-        let operation = operator.map_or("none".into(), |operator| operator.name.into());
-        arguments = Err(Error::Operation { operation, element: datatype.name });
-    }
-    if let (Ok(arguments), Some(operator)) = (&mut arguments, operator) {
-        arguments.combine_by(operator);
-    }
-    let mut prepared = cube.collective(call).options(options).0;
-    let engine = Rc::clone(prepared.engine());
-    let ticket = prepared.start(at, arguments)?;
-    Ok(RawRequest { engine, ticket: Some(ticket), packed })
-}
-
-/// Runs a call to its end; [`start`] and [`RawRequest::wait`].
-///
-/// # Safety
-/// As for [`start`], until this returns.
-///
-/// # Errors
-/// As for [`start`].
-#[track_caller]
-pub unsafe fn run(
-    cube: &Hypercube,
-    call: Call,
-    options: &Options,
-    buffers: Buffers,
-    datatype: &Datatype,
-    operator: Option<&Operator>,
-) -> Result<()> {
-    start(cube, call, options, buffers, datatype, operator)?.wait()
-}
-
 /// The spans of a call's buffers of so many elements, packed if they have gaps.
 ///
 /// # Safety
 /// The buffers have those elements.
-unsafe fn packed<'d>(
+pub(crate) unsafe fn packed<'d>(
     call: &Call,
     [send, receive]: [usize; 2],
     buffers: Buffers,

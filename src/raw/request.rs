@@ -23,8 +23,7 @@
 //! assert!(results.iter().all(|result| *result == Ok(([6; 3], [0, 1, 2, 3]))));
 //! ```
 
-use super::arguments::Arguments;
-use crate::comm::Prepared;
+use crate::engine::arguments::Arguments;
 use crate::engine::{poll_others, Shared, Ticket};
 use crate::error::Result;
 use crate::plan::Plan;
@@ -32,7 +31,6 @@ use sealed::Started;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::Location;
 use std::rc::Rc;
 
 /// What calls borrow their buffers for: [`StaticScope`], `&`[`LocalScope`], or rsmpi's types of these names.
@@ -177,18 +175,10 @@ impl<'a, D: ?Sized, S: Scope<'a>> fmt::Debug for Request<'a, D, S> {
 }
 
 impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
-    /// Starts a call whose arguments come of `data`, among others.
-    pub(crate) fn start(
-        prepared: &mut Prepared<'_>,
-        at: &'static Location<'static>,
-        scope: S,
-        arguments: Result<Arguments<'a>>,
-        data: *const D,
-    ) -> Result<Request<'a, D, S>> {
-        let engine = Rc::clone(prepared.engine());
-        let ticket = prepared.start(at, arguments)?;
+    /// That of a call which has been started, and whose arguments come of `data`, among others.
+    pub(crate) fn of(engine: Shared, ticket: Ticket, scope: S, data: *const D) -> Request<'a, D, S> {
         scope.register(Started::of(&engine, ticket));
-        Ok(Request { engine, ticket: Some(ticket), scope, data, _borrowed: PhantomData })
+        Request { engine, ticket: Some(ticket), scope, data, _borrowed: PhantomData }
     }
 
     /// Waits until the call is over on this rank.
@@ -326,18 +316,15 @@ pub struct Persistent<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a> = StaticScope> {
 }
 
 impl<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a>> Persistent<'a, S, R, Sc> {
-    /// Plans a call whose arguments come of the buffers.
-    pub(crate) fn init(
-        prepared: &mut Prepared<'_>,
-        at: &'static Location<'static>,
+    /// Of a plan, and of arguments that come of the buffers.
+    pub(crate) fn of(
+        engine: Shared,
+        plan: Rc<Plan>,
+        arguments: Arguments<'a>,
         scope: Sc,
-        arguments: Result<Arguments<'a>>,
         buffers: (*mut S, *mut R),
-    ) -> Result<Persistent<'a, S, R, Sc>> {
-        let engine = Rc::clone(prepared.engine());
-        let plan = prepared.plan(at, &arguments)?;
-        let arguments = arguments?;
-        Ok(Persistent { engine, plan, arguments, ticket: None, scope, buffers })
+    ) -> Persistent<'a, S, R, Sc> {
+        Persistent { engine, plan, arguments, ticket: None, scope, buffers }
     }
 
     /// Starts the call; if it is under way, waits for it first.

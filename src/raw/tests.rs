@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::collective::Collective;
+use crate::error::Error;
+use crate::select::Options;
 use crate::{threads, SystemOperation};
 
 /// Pairs of bytes, 5 bytes from one to the next, that begin one byte behind their address.
@@ -36,11 +38,11 @@ fn what_lies_between_elements_stays_as_it_is() {
         }
         let call = Call::new(Collective::Broadcast, 3, 3).with_root(1);
         // SAFETY: three pairs, which live until the call is over.
-        unsafe { run(cube, call, &Options::default(), buffers(&[], &mut data), &PAIR, None) }.unwrap();
+        unsafe { cube.run_raw(call, &Options::default(), buffers(&[], &mut data), &PAIR, None) }.unwrap();
         let mut all = [b'-'; 45];
         let call = Call::new(Collective::AllGather, 3, 3);
         // SAFETY: three pairs, and nine.
-        unsafe { run(cube, call, &Options::default(), buffers(&data, &mut all), &PAIR, None) }.unwrap();
+        unsafe { cube.run_raw(call, &Options::default(), buffers(&data, &mut all), &PAIR, None) }.unwrap();
         (data, all)
     });
     for (data, all) in received {
@@ -71,7 +73,7 @@ fn operators_that_do_not_commute_are_applied_in_rank_order() {
             let datatype = Datatype::contiguous("step", 2);
             let buffers = buffers(&send, &mut receive);
             // SAFETY: one element each, which live until the call is over.
-            unsafe { run(cube, call, &Options::default(), buffers, &datatype, Some(&operator)) }.unwrap();
+            unsafe { cube.run_raw(call, &Options::default(), buffers, &datatype, Some(&operator)) }.unwrap();
             receive
         });
         let mut expected = [3, 0];
@@ -93,14 +95,14 @@ fn several_are_under_way_and_what_makes_no_sense_is_refused() {
         // SAFETY: as many elements as the calls say, until they are over.
         unsafe {
             let broadcast = call(Collective::Broadcast).with_root(3);
-            let first = start(cube, broadcast, &options, of(bytes(&mut a)), &datatype, None).unwrap();
-            let second = start(cube, call(Collective::AllGather), &options, of(bytes(&mut b)), &datatype, None);
+            let first = cube.start_raw(broadcast, &options, of(bytes(&mut a)), &datatype, None).unwrap();
+            let second = cube.start_raw(call(Collective::AllGather), &options, of(bytes(&mut b)), &datatype, None);
             second.unwrap().wait().unwrap();
             first.wait().unwrap();
-            let missing = run(cube, call(Collective::AllReduce), &options, of(bytes(&mut a)), &datatype, None);
+            let missing = cube.run_raw(call(Collective::AllReduce), &options, of(bytes(&mut a)), &datatype, None);
             assert!(matches!(missing, Err(Error::Operation { .. })));
             let other = Call::new(Collective::Broadcast, 5, 1);
-            let other = run(cube, other, &options, of(bytes(&mut a)), &datatype, None);
+            let other = cube.run_raw(other, &options, of(bytes(&mut a)), &datatype, None);
             assert!(matches!(other, Err(Error::Length { argument: "size", .. })));
         }
         assert_eq!((a[0], b), (3, [0, 1, 2, 3]));

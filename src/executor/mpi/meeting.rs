@@ -4,10 +4,10 @@ use super::asked::{Asked, Use};
 use super::host::{nonce, Card, Host, WORDS};
 use super::shared_memory::{Layout, SharedMemory};
 use super::{accept, segment, single_copy};
-use crate::engine::{say, Patience};
 use crate::error::{Error, Result};
 use crate::executor::board::Board;
-use crate::plan::Fnv;
+use crate::executor::patience::{say, Patience};
+use crate::hash::Fnv;
 use mpi::ffi;
 use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
@@ -39,9 +39,14 @@ pub(crate) struct Found {
 
 impl Meeting {
     /// Of the ranks of a live communicator, all of which call this together.
-    pub fn of(parent: ffi::MPI_Comm, patience: Result<Patience>, find: &dyn Fn(bool) -> String) -> Result<Meeting> {
+    pub fn of(
+        parent: ffi::MPI_Comm,
+        patience: Result<Patience>,
+        find: &dyn Fn(bool) -> String,
+        meanwhile: &dyn Fn(),
+    ) -> Result<Meeting> {
         may_be_used(parent)?;
-        let waits = *patience.as_ref().unwrap_or(&Patience::default());
+        let waits = Waits { patience: *patience.as_ref().unwrap_or(&Patience::default()), meanwhile };
         // SAFETY: a constant handle of MPI, initialised by the rsmpi support library.
         let mut comm = unsafe { ffi::RSMPI_COMM_NULL };
         let into = &raw mut comm;
@@ -59,7 +64,7 @@ impl Meeting {
     fn on(
         comm: ffi::MPI_Comm,
         patience: Result<Patience>,
-        waits: &Patience,
+        waits: &Waits,
         find: &dyn Fn(bool) -> String,
     ) -> Result<Meeting> {
         let (mut rank, mut size): (c_int, c_int) = (0, 0);
@@ -120,6 +125,12 @@ impl Meeting {
     }
 }
 
+/// How long ranks wait for each other, and what they do meanwhile.
+struct Waits<'w> {
+    patience: Patience,
+    meanwhile: &'w dyn Fn(),
+}
+
 /// Whether calls can be made on a communicator, by this thread.
 fn may_be_used(comm: ffi::MPI_Comm) -> Result<()> {
     let refused = |why: &str| Err(Error::Communicator { why: why.into() });
@@ -142,7 +153,7 @@ fn may_be_used(comm: ffi::MPI_Comm) -> Result<()> {
 /// Starts something that all ranks do together, and waits for it.
 fn wait(
     comm: ffi::MPI_Comm,
-    patience: &Patience,
+    waits: &Waits,
     call: &'static str,
     start: impl FnOnce(&mut ffi::MPI_Request) -> c_int,
 ) -> Result<()> {
@@ -158,7 +169,7 @@ fn wait(
         }
         looks += 1;
         if looks.is_multiple_of(64) {
-            crate::engine::poll_others();
+            (waits.meanwhile)();
             std::thread::yield_now();
         }
         if looks.is_multiple_of(1024) {
@@ -167,12 +178,12 @@ fn wait(
                 let seconds = waited.as_secs();
                 format!("Hypercube::new: no progress for {seconds} s; not all ranks of the communicator have called it")
             };
-            if !said && patience.report.is_some_and(|limit| waited >= limit) {
+            if !said && waits.patience.report.is_some_and(|limit| waited >= limit) {
                 said = true;
                 say(&what());
             }
-            if patience.timeout.is_some_and(|limit| waited >= limit) {
-                if patience.ends_job {
+            if waits.patience.timeout.is_some_and(|limit| waited >= limit) {
+                if waits.patience.ends_job {
                     super::abort(comm, &format!("HYPERCOLL_TIMEOUT: {}", what()));
                 }
                 return Err(Error::Timeout { waiting_for: Vec::new(), what: what() });
@@ -182,10 +193,10 @@ fn wait(
 }
 
 /// What all ranks tell of themselves, by rank.
-fn meet(comm: ffi::MPI_Comm, size: usize, patience: &Patience, card: Card) -> Result<Vec<Card>> {
+fn meet(comm: ffi::MPI_Comm, size: usize, waits: &Waits, card: Card) -> Result<Vec<Card>> {
     let own = card.words();
     let mut all = vec![[0u64; WORDS]; size];
-    wait(comm, patience, "MPI_Iallgather", |request| {
+    wait(comm, waits, "MPI_Iallgather", |request| {
         let (from, into) = (own.as_ptr().cast::<c_void>(), all.as_mut_ptr().cast::<c_void>());
         let bytes = size_of_val(&own) as c_int;
         // As bytes: whether ranks have the same order of them is to be seen.
@@ -205,7 +216,7 @@ fn agree(
     rank: usize,
     size: usize,
     host: &Host,
-    patience: &Patience,
+    waits: &Waits,
     bits: u64,
     find: impl FnOnce() -> String,
 ) -> Result<(u64, String)> {
@@ -214,7 +225,7 @@ fn agree(
     let text = if rank == 0 { find() } else { known().clone() };
     let own = [bits, Fnv::of(&text)];
     let mut all = vec![[0u64; 2]; size];
-    wait(comm, patience, "MPI_Iallgather", |request| {
+    wait(comm, waits, "MPI_Iallgather", |request| {
         let (from, into) = (own.as_ptr().cast::<c_void>(), all.as_mut_ptr().cast::<c_void>());
         // SAFETY: two words to send, and room for those of every rank, until the request is complete; a live communicator.
         unsafe {

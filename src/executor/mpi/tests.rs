@@ -9,7 +9,7 @@ mod ranks;
 
 use super::control_variables::ControlVariables;
 use super::MpiTransport;
-use crate::engine::Patience;
+use crate::executor::patience::Patience;
 use crate::select::{Machine, Overrides};
 use crate::Hypercube;
 use ::mpi::topology::SimpleCommunicator;
@@ -20,7 +20,7 @@ const THROUGH_MPI: [(&str, &str); 1] = [("HYPERCOLL_SHARED_MEMORY", "off")];
 /// A communicator whose messages are split as if MPI could count only so many bytes.
 fn cube(world: &SimpleCommunicator) -> Hypercube {
     let (mut transport, _) =
-        MpiTransport::duplicate(world, Ok(Patience::default()), &|_| String::new()).expect("a transport");
+        MpiTransport::duplicate(world, Ok(Patience::default()), &|_| String::new(), &|| ()).expect("a transport");
     transport.messages.largest = 16_383;
     Hypercube::over(Box::new(transport), Machine::network(), Ok(Overrides::default()), Patience::default())
 }

@@ -1,9 +1,9 @@
 //! The arguments of a call as the engine takes them: buffers as addresses, elements as bytes, operations as functions of bytes.
 
-use crate::engine::kind;
+use super::kind;
 use crate::executor::memory::Span;
+use crate::hash::Fnv;
 use crate::operation::Reduction;
-use crate::plan::Fnv;
 use crate::schedule::Side;
 use bytemuck::Pod;
 use std::any::type_name;
@@ -39,15 +39,9 @@ unsafe fn name<T: Pod, O: Reduction<T>>(data: *const ()) -> String {
 }
 
 /// # Safety
-/// `data` points to an operator over bytes.
-unsafe fn combine_bytes(data: *const (), side: Side, from: &[u8], into: &mut [u8]) {
-    ((*data.cast::<super::Operator>()).combine)(side, from, into);
-}
-
-/// # Safety
-/// As [`combine_bytes`].
-unsafe fn name_of_bytes(data: *const ()) -> String {
-    (*data.cast::<super::Operator>()).name.into()
+/// `data` points to an `O`.
+unsafe fn combine_bytes<O: Reduction<u8>>(data: *const (), side: Side, from: &[u8], into: &mut [u8]) {
+    (*data.cast::<O>()).combine(side, from, into);
 }
 
 impl Operator {
@@ -193,15 +187,13 @@ impl<'b> Arguments<'b> {
         Arguments { count, element, element_name, kind, buffers, compute: None, at, _borrowed: PhantomData }
     }
 
-    /// With an operator over bytes.
+    /// With an operation that takes the bytes of elements.
     ///
     /// # Safety
     /// It is there until the call is over.
-    pub unsafe fn combine_by(&mut self, operator: &super::Operator) {
-        let signature = Fnv::of(operator.name);
-        let data = std::ptr::from_ref(operator).cast();
-        let operator = Operator { data, act: combine_bytes, name: name_of_bytes, signature, _kept: None };
-        self.compute = Some(Compute::Combine(operator));
+    pub unsafe fn combine_by<O: Reduction<u8>>(&mut self, operation: &O) {
+        let operator = Operator::at::<u8, O>(operation, None);
+        self.compute = Some(Compute::Combine(Operator { act: combine_bytes::<O>, ..operator }));
     }
 
     /// With products of matrices, by a function as in [`Compute::Multiply`].
