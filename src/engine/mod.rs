@@ -166,7 +166,9 @@ impl Engine {
             if !matches!(outcome, Ok(false)) || !done.is_empty() {
                 break;
             }
-            self.transport.pause();
+            if self.transport.pause() {
+                break;
+            }
             outcome = self.transport.advance(all, &mut done);
         }
         let mut moved = !done.is_empty();
@@ -241,9 +243,9 @@ impl Engine {
         while !self.is_over(ticket) {
             let products = self.active.iter().any(|&place| self.executions[place as usize].has_products());
             if !self.look(if products { 1 } else { LOOKS }) {
-                self.idle(false);
                 poll_others();
-                self.transport.pause();
+                let slept = self.transport.pause();
+                self.idle(slept);
             }
         }
         self.take(ticket)
@@ -270,8 +272,8 @@ impl Engine {
     pub fn end(&mut self, ticket: Ticket) {
         while !self.is_over(ticket) {
             if !self.poll() {
-                self.idle(false);
-                self.transport.pause();
+                let slept = self.transport.pause();
+                self.idle(slept);
             }
         }
         let execution = &mut self.executions[ticket.place as usize];
