@@ -77,7 +77,7 @@ fn same_words(world: &SimpleCommunicator, text: &str) -> bool {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     let own = if text.is_empty() { 0 } else { hasher.finish() };
-    let mut all = vec![0; world.size() as usize];
+    let mut all = vec![0u64; world.size() as usize];
     world.all_gather_into(&own, &mut all[..]);
     all.retain(|hash| *hash != 0);
     all.windows(2).all(|pair| pair[0] == pair[1])
