@@ -18,7 +18,7 @@ use crate::executor::memory::Span;
 use crate::executor::patience::{say, Patience};
 use crate::executor::{Token, Transport, Trouble};
 use crate::plan::Plan;
-use agreement::{listed, Agreement};
+use agreement::{listed, understood, Agreement};
 use arguments::Arguments;
 use execution::{Execution, Means};
 use record::sentence;
@@ -332,8 +332,8 @@ impl Engine {
     /// Looks at the clock, and at the others if it is time.
     fn watch(&mut self) {
         let waited = self.waiting.since.get_or_insert_with(Instant::now).elapsed();
-        if let Some(error) = self.agreement.listen(&mut *self.transport) {
-            return self.fail(error);
+        if let Some(finding) = self.agreement.listen(&mut *self.transport) {
+            return self.fail(understood(&finding));
         }
         let Some(oldest) = self.oldest() else { return };
         if waited >= self.waiting.judged.map_or(SUSPICION, |judged| judged + AGAIN) {
