@@ -270,6 +270,8 @@ impl Engine {
         while !self.is_over(ticket) {
             if !self.poll() {
                 self.idle(false);
+                // Ranks that this one waits for may wait for it on another communicator.
+                poll_others();
                 self.transport.pause();
             }
         }

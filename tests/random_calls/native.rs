@@ -1,7 +1,7 @@
 //! What MPI itself makes of the same call.
 
 use crate::draw::Call;
-use crate::element::{Combine, Element};
+use crate::element::{Combine, Element, Kind};
 use bytemuck::{cast_slice, cast_slice_mut};
 use hypercoll::collective::Collective;
 use hypercoll::SystemOperation;
@@ -34,6 +34,8 @@ pub fn outcome<T: Element>(call: &Call, nth: usize, comm: &SimpleCommunicator) -
     match (call.collective, call.combine) {
         // MPI libraries differ in what they make of no elements.
         _ if call.count == 0 => return None,
+        // Open MPI 4.1 saturates them where the processor has AVX.
+        (_, Combine::System(SystemOperation::Sum)) if call.kind == Kind::U8 => return None,
         (Collective::Broadcast, _) => {
             if here {
                 receive.copy_from_slice(send);
