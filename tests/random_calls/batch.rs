@@ -173,7 +173,8 @@ impl<'a: 's, 's> Stage<'a, 's> {
         let Some(mut again) = self.persistent[at].take() else { return };
         let outcome = match random.below(5) {
             0 => return drop(again),
-            1 => return again.forget(),
+            // A barrier has no scope that would end it.
+            1 if played.call.collective != Collective::Barrier => return again.forget(),
             2 => loop {
                 match again.test() {
                     Ok(false) => std::thread::yield_now(),
