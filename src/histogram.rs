@@ -92,6 +92,7 @@ impl Bins {
     ///
     /// # Errors
     /// As [`Bins::uniform`], on all ranks; failures of the transport.
+    #[track_caller]
     pub fn spanning<S>(cube: &Hypercube, values: &S, number: usize) -> Result<Bins>
     where
         S: Buffer + ?Sized,
@@ -276,6 +277,7 @@ impl<'a, T: Value, W: Weights> Binning<'a, T, W> {
     ///
     /// # Errors
     /// [`Error::Length`] if there are not as many weights as values; options that cannot be honoured; failures of the transport.
+    #[track_caller]
     pub fn scattered(self) -> Result<Histogram<W::Sum>> {
         let (rank, size) = (self.cube.rank(), self.cube.size());
         let local = self.count()?;
@@ -300,6 +302,7 @@ impl<'a, T: Value, W: Weights> Binning<'a, T, W> {
     /// # Errors
     /// [`Error::Root`]; [`Error::Length`] if there are not as many weights as values; options that cannot be honoured; failures
     /// of the transport.
+    #[track_caller]
     pub fn on_root(self, root: usize) -> Result<Option<Histogram<W::Sum>>> {
         let local = self.count()?;
         let is_root = self.cube.rank() == root;
@@ -313,6 +316,7 @@ impl<'a, T: Value, W: Weights> Binning<'a, T, W> {
     ///
     /// # Errors
     /// [`Error::Length`] if there are not as many weights as values; options that cannot be honoured; failures of the transport.
+    #[track_caller]
     pub fn everywhere(self) -> Result<Histogram<W::Sum>> {
         let mut counts = self.count()?;
         self.cube.all_reduce().options(&self.options).run_in_place(&mut counts, SystemOperation::Sum)?;

@@ -163,6 +163,7 @@ mod engine;
 pub mod error;
 pub mod executor;
 pub mod explain;
+mod hash;
 pub mod histogram;
 pub mod matrix;
 pub mod operation;

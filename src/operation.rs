@@ -25,7 +25,7 @@
 //! });
 //! ```
 
-use crate::plan::Fnv;
+use crate::hash::Fnv;
 use crate::schedule::Side;
 use bytemuck::Pod;
 use std::fmt;
@@ -246,31 +246,6 @@ macro_rules! floats {
 }
 
 floats!(f32 f64);
-
-#[cfg(feature = "mpi")]
-impl<T: Number> Reduction<T> for ::mpi::collective::SystemOperation {
-    fn combine(&self, side: Side, from: &[T], into: &mut [T]) {
-        if let Some(operation) = crate::executor::mpi::system_operation(self) {
-            T::combine(operation, side, from, into);
-        }
-    }
-
-    fn commutes(&self) -> bool {
-        true
-    }
-
-    fn defined(&self) -> bool {
-        crate::executor::mpi::system_operation(self).is_some_and(T::defines)
-    }
-
-    fn name(&self) -> String {
-        crate::executor::mpi::system_operation(self).map_or("unknown operation".into(), |o| o.to_string())
-    }
-
-    fn signature(&self) -> u64 {
-        crate::executor::mpi::system_operation(self).map_or(0, |operation| operation as u64 + 1)
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -5,10 +5,10 @@
 
 use crate::collective::{Call, Layout};
 use crate::error::Result;
+use crate::hash::Fnv;
 use crate::schedule::Schedule;
 use crate::select::{Choice, Options};
 use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 /// Places of plans kept at hand.
@@ -42,30 +42,6 @@ pub(crate) struct Plan {
     pub lengths: (usize, usize),
     /// A hash of the call, of what was asked for and of what was chosen: the same on all ranks that agree, whatever program they run.
     pub signature: u64,
-}
-
-/// Fowler, Noll and Vo's hash of 64 bits, which is the same in every program.
-pub(crate) struct Fnv(u64);
-
-impl Fnv {
-    /// The hash of a value.
-    pub fn of(value: &(impl Hash + ?Sized)) -> u64 {
-        let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
-        value.hash(&mut hasher);
-        hasher.finish()
-    }
-}
-
-impl Hasher for Fnv {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-        }
-    }
 }
 
 impl Plan {

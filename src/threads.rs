@@ -16,7 +16,7 @@
 //! assert_eq!(results, [Ok(36.0), Ok(36.0), Ok(36.0)]);
 //! ```
 
-use crate::engine::Patience;
+use crate::executor::patience::Patience;
 use crate::executor::threads::Threads;
 use crate::select::{Machine, Overrides};
 use crate::Hypercube;

@@ -7,10 +7,9 @@ use super::prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gathe
 use super::prepared::{Reduce, ReduceScatter, Scatter, Send};
 use crate::buffer::{Buffer, BufferMut};
 use crate::collective::Collective;
+use crate::engine::arguments::{Arguments, Held};
 use crate::error::{Error, Result};
-use crate::matrix::Scalar;
 use crate::operation::Reduction;
-use crate::raw::arguments::{Arguments, Held};
 use crate::raw::request::{Persistent, Request, Scope};
 use crate::raw::{lent, lent_mut};
 use bytemuck::Pod;
@@ -60,7 +59,7 @@ macro_rules! two_buffers {
                 let at = Location::caller();
                 let (data, receive) = lent_mut(receive);
                 let arguments = self.made(at, send.elements(), receive);
-                Request::start(&mut self.0, at, scope, arguments, data)
+                self.0.request(at, scope, arguments, data)
             }
 
             /// Makes it to be started again and again.
@@ -82,7 +81,7 @@ macro_rules! two_buffers {
                 let at = Location::caller();
                 let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive));
                 let arguments = self.made(at, send, receive);
-                Persistent::init(&mut self.0, at, scope, arguments, (from, into))
+                self.0.persistent(at, scope, arguments, (from, into))
             }
         }
     )*};
@@ -135,7 +134,7 @@ macro_rules! two_buffers_and_operation {
                 let at = Location::caller();
                 let (data, receive) = lent_mut(receive);
                 let arguments = self.made(at, send.elements(), receive, Held::Own(operation));
-                Request::start(&mut self.0, at, scope, arguments, data)
+                self.0.request(at, scope, arguments, data)
             }
 
             /// Makes it to be started again and again.
@@ -159,7 +158,7 @@ macro_rules! two_buffers_and_operation {
                 let at = Location::caller();
                 let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive));
                 let arguments = self.made(at, send, receive, Held::Own(operation));
-                Persistent::init(&mut self.0, at, scope, arguments, (from, into))
+                self.0.persistent(at, scope, arguments, (from, into))
             }
         }
     )*};
@@ -207,7 +206,7 @@ impl AllGather<'_> {
         let at = Location::caller();
         let (data, blocks) = lent_mut(blocks);
         let arguments = self.made_in_place(at, blocks);
-        Request::start(&mut self.0, at, scope, arguments, data)
+        self.0.request(at, scope, arguments, data)
     }
 }
 
@@ -299,7 +298,7 @@ impl AllReduce<'_> {
         let at = Location::caller();
         let (data, values) = lent_mut(values);
         let arguments = self.made_in_place(at, values, Held::Own(operation));
-        Request::start(&mut self.0, at, scope, arguments, data)
+        self.0.request(at, scope, arguments, data)
     }
 }
 
@@ -332,7 +331,7 @@ impl Broadcast<'_> {
         let at = Location::caller();
         let (data, buffer) = lent_mut(buffer);
         let arguments = self.made(at, buffer);
-        Request::start(&mut self.0, at, scope, arguments, data)
+        self.0.request(at, scope, arguments, data)
     }
 
     /// Makes it to be started again and again.
@@ -348,7 +347,7 @@ impl Broadcast<'_> {
         let at = Location::caller();
         let (data, buffer) = lent_mut(buffer);
         let arguments = self.made(at, buffer);
-        Persistent::init(&mut self.0, at, scope, arguments, (std::ptr::NonNull::dangling().as_ptr(), data))
+        self.0.persistent(at, scope, arguments, (std::ptr::NonNull::dangling().as_ptr(), data))
     }
 }
 
@@ -398,7 +397,7 @@ impl Scatter<'_> {
         let at = Location::caller();
         let (data, receive) = lent_mut(receive);
         let arguments = self.made(at, send.map(Buffer::elements), receive);
-        Request::start(&mut self.0, at, scope, arguments, data)
+        self.0.request(at, scope, arguments, data)
     }
 
     /// Makes it to be started again and again; `send` may be empty but on the root.
@@ -420,7 +419,7 @@ impl Scatter<'_> {
         let at = Location::caller();
         let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive));
         let arguments = self.made(at, Some(&*send), receive);
-        Persistent::init(&mut self.0, at, scope, arguments, (from, into))
+        self.0.persistent(at, scope, arguments, (from, into))
     }
 }
 
@@ -471,7 +470,7 @@ impl Gather<'_> {
         let at = Location::caller();
         let (data, send) = lent(send);
         let arguments = self.made(at, send, receive.map(BufferMut::elements_mut));
-        Request::start(&mut self.0, at, scope, arguments, data)
+        self.0.request(at, scope, arguments, data)
     }
 
     /// Makes it to be started again and again; `receive` may be empty but on the root.
@@ -493,7 +492,7 @@ impl Gather<'_> {
         let at = Location::caller();
         let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive));
         let arguments = self.made(at, send, Some(receive));
-        Persistent::init(&mut self.0, at, scope, arguments, (from, into))
+        self.0.persistent(at, scope, arguments, (from, into))
     }
 }
 
@@ -554,7 +553,7 @@ impl Reduce<'_> {
         let at = Location::caller();
         let (data, send) = lent(send);
         let arguments = self.made(at, send, receive.map(BufferMut::elements_mut), Held::Own(operation));
-        Request::start(&mut self.0, at, scope, arguments, data)
+        self.0.request(at, scope, arguments, data)
     }
 
     /// Makes it to be started again and again; `receive` may be empty but on the root.
@@ -578,7 +577,7 @@ impl Reduce<'_> {
         let at = Location::caller();
         let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive));
         let arguments = self.made(at, send, Some(receive), Held::Own(operation));
-        Persistent::init(&mut self.0, at, scope, arguments, (from, into))
+        self.0.persistent(at, scope, arguments, (from, into))
     }
 }
 
@@ -627,7 +626,7 @@ impl Send<'_> {
         let receive = receive.filter(|_| self.0.cube.rank == self.0.call.peer);
         let (data, receive) = lent_mut(receive.unwrap_or_default());
         let arguments = compared(&mut self.0, at, count, send, Some(receive));
-        Request::start(&mut self.0, at, scope, Ok(arguments), data)
+        self.0.request(at, scope, Ok(arguments), data)
     }
 }
 
@@ -663,7 +662,7 @@ impl Exchange<'_> {
         let (send, receive) = (send.filter(|_| takes_part), receive.filter(|_| takes_part));
         let (data, receive) = lent_mut(receive.unwrap_or_default());
         let arguments = compared(&mut self.0, at, count, send, Some(receive));
-        Request::start(&mut self.0, at, scope, Ok(arguments), data)
+        self.0.request(at, scope, Ok(arguments), data)
     }
 }
 
@@ -709,7 +708,7 @@ impl Given<'_> {
         let count = self.0.call.count;
         let (data, receive) = lent_mut(receive);
         let arguments = compared(&mut self.0, at, count, Some(send), Some(receive));
-        Request::start(&mut self.0, at, scope, checked.map(|()| arguments), data)
+        self.0.request(at, scope, checked.map(|()| arguments), data)
     }
 
     /// Makes it to be started again and again.
@@ -728,16 +727,19 @@ impl Given<'_> {
         let count = self.0.call.count;
         let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive));
         let arguments = compared(&mut self.0, at, count, Some(&*send), Some(receive));
-        Persistent::init(&mut self.0, at, scope, checked.map(|()| arguments), (from, into))
+        self.0.persistent(at, scope, checked.map(|()| arguments), (from, into))
     }
 
-    /// Runs a product of matrices: `send` holds this rank's block of A, slab by slab, and then that of B.
+    /// Runs a product of matrices: `send` holds this rank's block of A, slab by slab, and then that of B. `multiply` adds to the last
+    /// matrix the product of the first two, given the columns of the first; all as the bytes of elements.
     #[track_caller]
-    pub(crate) fn multiply<T: Scalar>(mut self, send: &[T], receive: &mut [T]) -> Result<()> {
+    pub(crate) fn multiply<T: Pod>(
+        mut self,
+        send: &[T],
+        receive: &mut [T],
+        multiply: fn(usize, &[u8], &[u8], &mut [u8]),
+    ) -> Result<()> {
         let at = Location::caller();
-        let multiply = |inner: usize, a: &[u8], b: &[u8], c: &mut [u8]| {
-            T::multiply(inner, bytemuck::cast_slice(a), bytemuck::cast_slice(b), bytemuck::cast_slice_mut(c));
-        };
         let arguments = Arguments::new(at, self.0.call.count, send, receive);
         self.0.run(at, Ok(arguments.multiplying(multiply)))
     }

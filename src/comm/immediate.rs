@@ -5,9 +5,9 @@
 use super::{Hypercube, Process};
 use crate::buffer::{Buffer, BufferMut};
 use crate::collective::Collective;
+use crate::engine::arguments::Arguments;
 use crate::error::Result;
 use crate::operation::Reduction;
-use crate::raw::arguments::Arguments;
 use crate::raw::request::{Request, Scope, StaticScope};
 use std::panic::Location;
 
@@ -30,7 +30,7 @@ impl Hypercube {
         let (at, none): (_, &'static mut [u8]) = (Location::caller(), &mut []);
         let data = std::ptr::from_ref(&*none);
         let arguments = Ok(Arguments::new(at, 0, &[], none));
-        Request::start(&mut self.prepare(Collective::Barrier, 0), at, StaticScope, arguments, data)
+        self.prepare(Collective::Barrier, 0).request(at, StaticScope, arguments, data)
     }
 
     /// A nonblocking [`Hypercube::all_gather_into`].

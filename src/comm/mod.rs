@@ -28,25 +28,30 @@ mod immediate;
 mod persistent;
 mod prepared;
 mod process;
+mod raw;
+#[cfg(feature = "mpi")]
+mod settings;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use prepared::Prepared;
 pub use prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute};
 pub use prepared::{Reduce, ReduceScatter, Scatter, Send};
 pub use process::Process;
 
 use crate::address::dimension_for;
 use crate::collective::Call;
-use crate::engine::{share, Engine, Patience, Shared};
+use crate::engine::arguments::Arguments;
+#[cfg(feature = "mpi")]
+use crate::engine::poll_others;
+use crate::engine::{share, Engine, Shared};
 use crate::error::{Error, Result};
+use crate::executor::patience::Patience;
 use crate::executor::Transport;
 use crate::explain::Explanation;
 use crate::plan::{Plan, Plans};
-use crate::raw::arguments::Arguments;
 use crate::schedule::Avoided;
 #[cfg(feature = "mpi")]
-use crate::select::{tuning, Settings, Sources};
+use crate::select::Settings;
 use crate::select::{Machine, Options, Overrides};
 use std::cell::{Cell, RefCell, RefMut};
 use std::panic::Location;
@@ -124,17 +129,17 @@ impl Hypercube {
     #[cfg(feature = "mpi")]
     pub fn new(communicator: &impl ::mpi::traits::Communicator) -> Result<Hypercube> {
         let patience = Patience::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
-        let (transport, cores) = crate::executor::mpi::MpiTransport::duplicate(communicator, patience.clone())?;
-        let found = if transport.rank() == 0 { sources(cores.is_some()) } else { String::new() };
-        let text = transport.broadcast_from_rank_0(found)?;
-        let sources = Sources::parse(&text).ok_or_else(|| Error::Environment {
-            variable: "HYPERCOLL_".into(),
-            why: "rank 0's settings cannot be read".into(),
-        })?;
-        let Settings { machine, overrides, refused } = sources.resolve(cores)?;
-        if let Some(refused) = refused.filter(|_| transport.rank() == 0) {
+        let (transport, found) = crate::executor::mpi::MpiTransport::duplicate(
+            communicator,
+            patience.clone(),
+            &settings::found,
+            &poll_others,
+        )?;
+        let settings = settings::resolved(found)?;
+        if let Some(refused) = settings.refused.as_ref().filter(|_| transport.rank() == 0) {
             log::warn!("{refused}; the built-in parameters are used");
         }
+        let Settings { machine, overrides, .. } = settings;
         Ok(Hypercube::over(Box::new(transport), machine, Ok(overrides), patience?))
     }
 
@@ -286,9 +291,7 @@ impl Hypercube {
             let overrides = self.overrides.as_ref().map_err(Clone::clone)?;
             let choice = overrides.choose(call, element, options, &self.machine)?;
             let schedule = choice.algorithm.schedule(call, &choice.parameters, self.rank);
-            // Between two ranks data goes along paths of unequal lengths, on which a rank is ahead by as much.
-            let queues = self.machine.shared.is_none() && !call.collective.has_peer();
-            let schedule = if queues { schedule.over_links() } else { schedule };
+            let schedule = schedule.fitted(call, self.machine.shared.is_none());
             Ok(Plan::new(call, element, options, choice, schedule, self.rank))
         })
     }
@@ -306,14 +309,4 @@ impl Hypercube {
         }
         outcome
     }
-}
-
-/// What rank 0 finds in its environment, as text.
-#[cfg(feature = "mpi")]
-fn sources(shares_memory: bool) -> String {
-    let host = ::mpi::environment::processor_name().unwrap_or_default();
-    let library = ::mpi::environment::library_version().unwrap_or_default();
-    let mpi = Some(tuning::mpi_name(&library));
-    let here = tuning::Here { host: tuning::host_name(&host).to_string(), mpi, shares_memory };
-    Sources::read(here, None).text()
 }

@@ -5,9 +5,9 @@
 use super::{Hypercube, Process};
 use crate::buffer::BufferMut;
 use crate::collective::Collective;
+use crate::engine::arguments::Arguments;
 use crate::error::Result;
 use crate::operation::Reduction;
-use crate::raw::arguments::Arguments;
 use crate::raw::request::{Persistent, Scope, StaticScope};
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -22,7 +22,7 @@ impl Hypercube {
         let at = Location::caller();
         let arguments = Ok(Arguments::new::<u8>(at, 0, &[], &mut []));
         let none = NonNull::dangling().as_ptr();
-        Persistent::init(&mut self.prepare(Collective::Barrier, 0), at, StaticScope, arguments, (none, none))
+        self.prepare(Collective::Barrier, 0).persistent(at, StaticScope, arguments, (none, none))
     }
 
     /// A persistent [`Hypercube::all_gather_into`].

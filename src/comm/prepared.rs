@@ -3,10 +3,11 @@
 use super::Hypercube;
 use crate::algorithm::{Order, PortModel};
 use crate::collective::Call;
-use crate::engine::{Engine, Shared, Ticket};
+use crate::engine::arguments::Arguments;
+use crate::engine::{Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::raw::arguments::Arguments;
+use crate::raw::request::{Persistent, Request, Scope};
 use crate::select::Options;
 use crate::topology::sbnt::Variant;
 use std::panic::Location;
@@ -14,7 +15,7 @@ use std::rc::Rc;
 
 /// A call being put together.
 #[derive(Clone)]
-pub(crate) struct Prepared<'c> {
+pub(super) struct Prepared<'c> {
     pub(super) cube: &'c Hypercube,
     pub(super) call: Call,
     pub(super) options: Options,
@@ -23,10 +24,6 @@ pub(crate) struct Prepared<'c> {
 }
 
 impl Prepared<'_> {
-    pub fn engine(&self) -> &Shared {
-        &self.cube.engine
-    }
-
     pub(super) fn is_root(&self) -> bool {
         self.cube.rank == self.call.root
     }
@@ -53,10 +50,28 @@ impl Prepared<'_> {
         Ok(ticket)
     }
 
-    /// Plans the call, to be started later.
-    pub fn plan(&mut self, at: &'static Location<'static>, arguments: &Result<Arguments>) -> Result<Rc<Plan>> {
-        let mut engine = self.cube.engine()?;
-        self.planned(&mut engine, at, arguments)
+    /// The request of the call, started.
+    pub fn request<'a, D: ?Sized, S: Scope<'a>>(
+        &mut self,
+        at: &'static Location<'static>,
+        scope: S,
+        arguments: Result<Arguments<'a>>,
+        data: *const D,
+    ) -> Result<Request<'a, D, S>> {
+        let ticket = self.start(at, arguments)?;
+        Ok(Request::of(Rc::clone(&self.cube.engine), ticket, scope, data))
+    }
+
+    /// The call, planned, to be started later.
+    pub fn persistent<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a>>(
+        &mut self,
+        at: &'static Location<'static>,
+        scope: Sc,
+        arguments: Result<Arguments<'a>>,
+        buffers: (*mut S, *mut R),
+    ) -> Result<Persistent<'a, S, R, Sc>> {
+        let plan = self.planned(&mut *self.cube.engine()?, at, &arguments)?;
+        Ok(Persistent::of(Rc::clone(&self.cube.engine), plan, arguments?, scope, buffers))
     }
 
     #[inline]

@@ -92,7 +92,7 @@ fn over_links_what_goes_over_several_ports_runs_less_far_ahead() {
         let cube = alone(16, machine);
         let (algorithm, ports) = (Some("complete_broadcast".into()), Some(PortModel::AllPorts));
         let options = Options { algorithm, ports, packet: Some(512), ..Options::default() };
-        cube.plan(&Call::new(Collective::AllGather, 16, 4096), 8, &options).unwrap().schedule.window
+        cube.plan(&Call::new(Collective::AllGather, 16, 4096), 8, &options).unwrap().schedule.run_ahead.window
     };
     assert_eq!(window(Machine::shared_memory(2)), 64);
     assert_eq!(window(Machine::network()), 16);

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// How long answers of ranks on other hosts are waited for, before it is said what is wrong.
 const ANSWERS: Duration = Duration::from_millis(300);
+/// How long ranks of this host are waited for that have not made a call, before it is said what is wrong with it.
+const LATE: Duration = Duration::from_millis(50);
 /// Ranks that are listed one by one.
 const LISTED: usize = 16;
 
@@ -268,6 +270,15 @@ impl Agreement {
                 std::thread::yield_now();
             }
         }
+        // Those that are about to make the call are waited for, so that it is said what they call.
+        let start = Instant::now();
+        let late = |board: &Board| {
+            let mut lines = (0..board.ranks.len()).map(|place| board.line(place));
+            lines.any(|line| line.begun() < number && gone(line, number).is_none())
+        };
+        while self.board.as_ref().is_some_and(late) && start.elapsed() < LATE {
+            std::thread::yield_now();
+        }
         let mut called: Vec<(usize, Called)> = Vec::new();
         let own = match (self.records.signature(number), self.records.told(number)) {
             (Some(signature), words) => Called::This(signature, words.unwrap_or_default()),
@@ -280,10 +291,10 @@ impl Agreement {
             let line = board.line(place);
             let this = match (line.signature(number), line.told(number)) {
                 (Some(signature), words) => Called::This(signature, words.unwrap_or_default()),
-                (None, _) if line.begun() < number => {
-                    gone(line, number).map_or(Called::NotYet(line.begun()), Called::Gone)
-                }
-                (None, _) => Called::Unknown,
+                (None, _) => match line.begun() {
+                    begun if begun < number => gone(line, number).map_or(Called::NotYet(begun), Called::Gone),
+                    _ => Called::Unknown,
+                },
             };
             called.push((board.ranks[place], this));
         }
@@ -371,5 +382,66 @@ fn understood(finding: &str) -> Error {
         ("timeout", _) => Error::Timeout { waiting_for: ranks, what },
         (_, Some(&rank)) => Error::RankFailed { rank, what },
         (_, None) => Error::Broken { why: what },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_come_back_and_what_is_none_is_refused() {
+        for note in [
+            Note::Finding("lost\n3\nrank 3 has ended \u{2014}".into()),
+            Note::Question { number: 7, known: vec![] },
+            Note::Question { number: 7, known: vec![(6, u64::MAX), (7, 0)] },
+            Note::Answer { begun: 9, differs: 0, number: 9, signature: 5, words: "a".into(), doing: String::new() },
+        ] {
+            let bytes = note.encode();
+            assert_eq!(Note::decode(&bytes), Some(note.clone()));
+            assert_ne!(Note::decode(&bytes[..bytes.len() - 1]), Some(note));
+        }
+        assert_eq!(
+            [&[][..], &[3], &[0, 255, 255, 255, 255, 255, 255, 255, 255]].map(Note::decode),
+            [const { None }; 3]
+        );
+    }
+
+    fn this(signature: u64, words: &str) -> Called {
+        Called::This(signature, words.into())
+    }
+
+    #[test]
+    fn those_that_deviate_come_first() {
+        let all = |rank: usize| (rank, this(8, "broadcast\n40 x f64, root 0\nsrc/main.rs:40"));
+        let mut called: Vec<_> = (0..8).map(all).collect();
+        called[3].1 = this(9, "all-reduce\n40 x f64, sum\nsrc/main.rs:42");
+        let error = understood(&told(17, 8, &called));
+        assert_eq!(
+            error.to_string(),
+            "calls differ: rank 3 called all-reduce (call 17, 40 x f64, sum) at src/main.rs:42; \
+             the other 7 ranks called broadcast (call 17, 40 x f64, root 0) at src/main.rs:40"
+        );
+        assert!(matches!(error, Error::Mismatch { ranks, .. } if ranks == [3]));
+        called.truncate(2);
+        called.push((2, this(REFUSED, "scatter\nroot: 9 is no rank\na.rs:1")));
+        called.push((3, Called::NotYet(0)));
+        called.push((4, Called::Gone("has ended")));
+        called.push((5, Called::NotYet(16)));
+        called.push((6, Called::Unknown));
+        assert_eq!(
+            understood(&told(17, 7, &called)).to_string(),
+            "calls differ: rank 2 was refused scatter (call 17, root: 9 is no rank) at a.rs:1; \
+             ranks 0, 1 called broadcast (call 17, 40 x f64, root 0) at src/main.rs:40; \
+             rank 6 does not say what it called; rank 4 has ended; \
+             rank 5 has made no call after call 16 yet; rank 3 has made no call yet"
+        );
+    }
+
+    #[test]
+    fn long_lists_of_ranks_are_cut() {
+        assert_eq!(listed(&[4]), "rank 4");
+        let ranks: Vec<usize> = (0..20).collect();
+        assert_eq!(listed(&ranks), "ranks 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 and 4 more");
     }
 }

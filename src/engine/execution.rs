@@ -2,11 +2,11 @@
 //!
 //! It knows an element only as a size and, for reductions and products of matrices, by the function that computes with it.
 
+use super::arguments::{Arguments, Compute};
 use crate::error::{Error, Result};
 use crate::executor::memory::{Memory, Span};
 use crate::executor::{Stamp, Token, Transport};
 use crate::plan::Plan;
-use crate::raw::arguments::{Arguments, Compute};
 use crate::schedule::{Kind, Schedule};
 use std::any::Any;
 use std::collections::VecDeque;

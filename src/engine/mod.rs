@@ -4,6 +4,7 @@
 //! this rank or on another, all calls under way fail together, and the communicator is broken on all ranks.
 
 mod agreement;
+pub(crate) mod arguments;
 mod execution;
 mod record;
 mod registry;
@@ -11,14 +12,14 @@ mod roll_call;
 
 pub(crate) use record::kind;
 pub(crate) use registry::{poll_others, share, Shared};
-pub(crate) use roll_call::{say, Patience};
 
 use crate::error::{Error, Result};
 use crate::executor::memory::Span;
+use crate::executor::patience::{say, Patience};
 use crate::executor::{Token, Transport, Trouble};
 use crate::plan::Plan;
-use crate::raw::arguments::Arguments;
 use agreement::{listed, Agreement};
+use arguments::Arguments;
 use execution::{Execution, Means};
 use record::sentence;
 use std::panic::Location;
@@ -186,7 +187,7 @@ impl Engine {
             match outcome {
                 Ok(any) => moved |= any,
                 Err(Trouble::Failed(error)) => self.fail_here(error),
-                Err(Trouble::Stray { expected, found, .. }) => {
+                Err(Trouble::Stray { expected, found }) => {
                     let number = expected.number.min(found.number);
                     let finding = self.agreement.mismatch(number, &mut *self.transport);
                     self.find(&finding);

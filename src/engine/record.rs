@@ -1,9 +1,10 @@
 //! What a rank has called: a number, a signature and words for each call on a communicator, for itself and on the board.
 
+use super::arguments::Arguments;
 use crate::executor::board::{Board, HISTORY, KEPT};
 use crate::executor::Stamp;
-use crate::plan::{Fnv, Plan};
-use crate::raw::arguments::Arguments;
+use crate::hash::Fnv;
+use crate::plan::Plan;
 use std::panic::Location;
 use std::rc::Rc;
 

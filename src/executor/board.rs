@@ -88,10 +88,13 @@ impl Line {
     }
 
     /// Whether it does nothing any more, one way or another.
+    #[cfg(feature = "mpi")]
     pub fn is_gone(&self) -> bool {
         self.presence() != Presence::There || self.is_dead()
     }
 
+    /// A process takes part.
+    #[cfg(feature = "mpi")]
     pub fn enter(&self, process: u64) {
         self.process.store(process, Ordering::Release);
     }

@@ -24,6 +24,7 @@ impl Span {
         Span { start, len }
     }
 
+    #[cfg(feature = "mpi")]
     pub fn start(&self) -> *mut u8 {
         self.start
     }
@@ -33,12 +34,14 @@ impl Span {
     }
 
     /// The bytes from a place on.
+    #[cfg(feature = "mpi")]
     pub fn from(&self, offset: usize) -> Span {
         assert!(offset <= self.len, "a span ends before that");
         Span { start: self.start.wrapping_add(offset), len: self.len - offset }
     }
 
     /// The first bytes.
+    #[cfg(feature = "mpi")]
     pub fn first(&self, len: usize) -> Span {
         Span { start: self.start, len: len.min(self.len) }
     }

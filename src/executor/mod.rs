@@ -34,6 +34,7 @@ pub(crate) mod threads;
 
 pub(crate) mod board;
 pub(crate) mod memory;
+pub(crate) mod patience;
 
 use crate::error::{Error, Result};
 use board::Board;
@@ -62,8 +63,8 @@ pub(crate) struct Token {
 /// Why messages cannot go on.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// A message of another call than the one that this rank is in came from a peer.
-    Stray { peer: usize, expected: Stamp, found: Stamp },
+    /// A message of another call than the one that this rank is in has come.
+    Stray { expected: Stamp, found: Stamp },
     /// The transport has failed.
     Failed(Error),
 }

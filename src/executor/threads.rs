@@ -117,7 +117,7 @@ impl Transport for Threads {
                 let Some(found) = messages.iter().position(|(stamp, _)| stamp == expected) else {
                     let other = |stamp: &Stamp| stamp.number == expected.number || stamp.number < self.oldest;
                     if let Some(&(found, _)) = messages.iter().find(|(stamp, _)| other(stamp)) {
-                        return Err(Trouble::Stray { peer, expected: *expected, found });
+                        return Err(Trouble::Stray { expected: *expected, found });
                     }
                     at += 1;
                     continue;

@@ -7,6 +7,7 @@ use crate::collective::{Call, Collective, MatrixProduct};
 use crate::error::{Error, Result};
 use crate::select::Options;
 use crate::Hypercube;
+use std::panic::Location;
 
 /// A product of matrices with options; see [`Hypercube::matrix_multiply`].
 #[derive(Clone)]
@@ -122,6 +123,7 @@ impl MatrixMultiply<'_> {
     /// # Errors
     /// [`Error::Length`], naming `a`, `b` or `c`; [`Error::Shape`] if the matrices have more elements than can be counted;
     /// [`Error::Unsuited`] if the number of ranks is no power of two, or options cannot be honoured; failures of the transport.
+    #[track_caller]
     pub fn run<A, B, C>(self, a: &A, b: &B, c: &mut C) -> Result<()>
     where
         A: Buffer + ?Sized,
@@ -130,18 +132,28 @@ impl MatrixMultiply<'_> {
         C: BufferMut<Element = A::Element> + ?Sized,
     {
         let (a, b, c) = (a.elements(), b.elements(), c.elements_mut());
+        let at = Location::caller();
+        let name = Collective::MatrixMultiply.name();
+        self.check([a.len(), b.len(), c.len()]).map_err(|error| self.cube.refuse(name, error, at))?;
+        let mut factors = Vec::with_capacity(a.len() + b.len());
+        self.pack(a, &mut factors);
+        factors.extend_from_slice(b);
+        let multiply = |inner: usize, a: &[u8], b: &[u8], c: &mut [u8]| {
+            A::Element::multiply(inner, bytemuck::cast_slice(a), bytemuck::cast_slice(b), bytemuck::cast_slice_mut(c));
+        };
+        self.cube.collective(call(self.product)).options(&self.options).multiply(&factors, c, multiply)
+    }
+
+    /// Whether there are such matrices, and blocks of so many elements are this rank's.
+    fn check(&self, [a, b, c]: [usize; 3]) -> Result<()> {
         if self.product.checked_space().is_none() {
             let MatrixProduct { rows, inner, columns, .. } = self.product;
             let why = format!("{rows} x {inner} by {inner} x {columns}: too many elements to be counted");
             return Err(Error::Shape { argument: "matrices", why });
         }
-        self.a().expect("a", a.len(), "this rank's block of A")?;
-        self.b().expect("b", b.len(), "this rank's block of B")?;
-        self.c().expect("c", c.len(), "this rank's block of C")?;
-        let mut factors = Vec::with_capacity(a.len() + b.len());
-        self.pack(a, &mut factors);
-        factors.extend_from_slice(b);
-        self.cube.collective(call(self.product)).options(&self.options).multiply(&factors, c)
+        self.a().expect("a", a, "this rank's block of A")?;
+        self.b().expect("b", b, "this rank's block of B")?;
+        self.c().expect("c", c, "this rank's block of C")
     }
 
     /// Appends the block of A slab by slab.

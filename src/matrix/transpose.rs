@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::select::Options;
 use crate::Hypercube;
 use bytemuck::Pod;
+use std::panic::Location;
 
 /// How a matrix is spread over the ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -133,24 +134,33 @@ impl Transpose<'_> {
     ///
     /// # Errors
     /// [`Error::Length`], naming the buffer; options that cannot be honoured; failures of the transport.
+    #[track_caller]
     pub fn run<S, R>(self, matrix: &S, transposed: &mut R) -> Result<()>
     where
         S: Buffer + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
     {
         let (matrix, transposed) = (matrix.elements(), transposed.elements_mut());
-        self.input().expect("matrix", matrix.len(), "this rank's part of the matrix")?;
-        self.output().expect("transposed", transposed.len(), "this rank's part of the transpose")?;
-        if self.rows.checked_mul(self.columns).is_none() {
-            let why = format!("{} x {}: too many elements to be counted", self.rows, self.columns);
-            return Err(Error::Shape { argument: "matrix", why });
-        }
+        let at = Location::caller();
+        self.check(matrix.len(), transposed.len()).map_err(|error| self.cube.refuse("transpose", error, at))?;
         match self.storage {
             Storage::Rows { .. } => self.by_rows(matrix, transposed),
             Storage::Submatrices { grid, .. } => self.by_submatrices(grid.1, matrix, transposed),
         }
     }
 
+    /// Whether there is such a matrix, and parts of so many elements are this rank's.
+    fn check(&self, matrix: usize, transposed: usize) -> Result<()> {
+        self.input().expect("matrix", matrix, "this rank's part of the matrix")?;
+        self.output().expect("transposed", transposed, "this rank's part of the transpose")?;
+        if self.rows.checked_mul(self.columns).is_none() {
+            let why = format!("{} x {}: too many elements to be counted", self.rows, self.columns);
+            return Err(Error::Shape { argument: "matrix", why });
+        }
+        Ok(())
+    }
+
+    #[track_caller]
     fn by_rows<T: Pod>(self, matrix: &[T], transposed: &mut [T]) -> Result<()> {
         let size = self.cube.size();
         let rows = |rank| self.part(rank, false).rows;
@@ -177,6 +187,7 @@ impl Transpose<'_> {
         Ok(())
     }
 
+    #[track_caller]
     fn by_submatrices<T: Pod>(self, columns: usize, matrix: &[T], transposed: &mut [T]) -> Result<()> {
         let size = self.cube.size();
         let lengths = (0..size).map(|rank| self.part(rank, false).len());

@@ -1,12 +1,43 @@
 //! The raw entry: calls on untyped buffers, for those that wrap this library in another interface.
 //!
-//! A [`Datatype`] says how elements lie in memory, an [`Operator`] how the bytes of elements are combined; nothing below is generic.
-//! The typed calls of [`Hypercube`] take the same way.
+//! [`Hypercube::run_raw`](crate::Hypercube::run_raw) and [`start_raw`](crate::Hypercube::start_raw) make them. A [`Datatype`] says how elements lie in memory, an [`Operator`] how the bytes of elements are combined, a [`Call`] what is to be
+//! done; nothing below is generic.
+//! The typed calls of a communicator take the same way. Only the buffers are left to the caller's
+//! care: all else is checked as in the typed calls.
+//!
+//! ```
+//! use hypercoll::collective::{Call, Collective};
+//! use hypercoll::raw::{Buffers, Datatype, Operator};
+//! use hypercoll::schedule::Side;
+//! use hypercoll::select::Options;
+//!
+//! let longest = hypercoll::threads::run(3, |cube| {
+//!     let (send, mut receive) = ([cube.rank() as u8, 7], [0u8; 2]);
+//!     let larger = |_: Side, from: &[u8], into: &mut [u8]| {
+//!         from.iter().zip(into).for_each(|(from, into)| *into = (*into).max(*from));
+//!     };
+//!     let operator = Operator { name: "larger", commutes: true, combine: &larger };
+//!     let call = Call::new(Collective::AllReduce, cube.size(), 2);
+//!     let buffers = Buffers { send: send.as_ptr(), receive: receive.as_mut_ptr() };
+//!     let byte = Datatype::contiguous("byte", 1);
+//!     // SAFETY: two bytes each, which live until the call is over.
+//!     unsafe { cube.run_raw(call, &Options::default(), buffers, &byte, Some(&operator)) }.unwrap();
+//!     receive
+//! });
+//! assert_eq!(longest, [[2, 7]; 3]);
+//! ```
 
-pub(crate) mod arguments;
 pub mod request;
+#[cfg(test)]
+mod tests;
 
 use crate::buffer::{Buffer, BufferMut};
+use crate::collective::{Call, InPlace};
+use crate::engine::{Shared, Ticket};
+use crate::error::Result;
+use crate::executor::memory::Span;
+use crate::operation::Reduction;
+use crate::schedule::Side;
 
 /// A buffer that is borrowed for as long as a call may use it: its address, for when the call is over, and its elements.
 pub(crate) fn lent<S: Buffer + ?Sized>(buffer: &S) -> (*const S, &[S::Element]) {
@@ -18,4 +49,171 @@ pub(crate) fn lent_mut<R: BufferMut + ?Sized>(buffer: &mut R) -> (*mut R, &mut [
     let address: *mut R = buffer;
     // SAFETY: the one reference to it, which the argument has become.
     (address, unsafe { &mut *address }.elements_mut())
+}
+
+/// Packs the data of elements that are not contiguous, one after another without gaps, and unpacks it.
+pub trait Packing {
+    /// The data of `count` elements at an address, into as many times [`Datatype::size`] bytes.
+    ///
+    /// # Safety
+    /// The elements are there.
+    unsafe fn pack(&self, from: *const u8, count: usize, into: &mut [u8]);
+
+    /// The opposite; bytes between the data stay as they are.
+    ///
+    /// # Safety
+    /// The elements are there, and nobody else uses them.
+    unsafe fn unpack(&self, from: &[u8], into: *mut u8, count: usize);
+}
+
+/// How elements lie in memory.
+#[derive(Clone, Copy)]
+pub struct Datatype<'d> {
+    /// Its name in messages; ranks whose datatypes differ in it, or in size, do not agree.
+    pub name: &'static str,
+    /// Bytes of data in an element.
+    pub size: usize,
+    /// Bytes from one element to the next.
+    pub extent: isize,
+    /// Bytes from the address of an element to its first one.
+    pub lower_bound: isize,
+    /// How data is gathered where there are gaps; `None` if elements are contiguous.
+    pub packing: Option<&'d dyn Packing>,
+}
+
+impl Datatype<'_> {
+    /// Elements without gaps.
+    pub const fn contiguous(name: &'static str, size: usize) -> Datatype<'static> {
+        Datatype { name, size, extent: size as isize, lower_bound: 0, packing: None }
+    }
+}
+
+/// Combines the bytes of packed elements into others.
+pub type Combine<'o> = dyn Fn(Side, &[u8], &mut [u8]) + 'o;
+
+/// How elements are combined.
+#[derive(Clone, Copy)]
+pub struct Operator<'o> {
+    /// Its name in messages; ranks whose operators differ in it do not agree.
+    pub name: &'o str,
+    /// Whether operands may be exchanged; if not, contributions are combined in rank order.
+    pub commutes: bool,
+    /// Combines packed elements: `into = from op into` on the left side, `into = into op from` on the right one. The bytes of both
+    /// are as many, and aligned to 16 bytes where elements are of a size that asks for it.
+    pub combine: &'o Combine<'o>,
+}
+
+impl Reduction<u8> for Operator<'_> {
+    fn combine(&self, side: Side, from: &[u8], into: &mut [u8]) {
+        (self.combine)(side, from, into);
+    }
+
+    fn commutes(&self) -> bool {
+        self.commutes
+    }
+
+    fn name(&self) -> String {
+        self.name.into()
+    }
+}
+
+/// The buffers of a call on this rank; what the call does not use may be null.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffers {
+    /// [`Call::send_len`] elements.
+    pub send: *const u8,
+    /// [`Call::receive_len`] elements.
+    pub receive: *mut u8,
+}
+
+/// Buffers without gaps that stand for others, and what has to be unpacked when the call is over.
+pub(crate) struct Packed<'d> {
+    datatype: Datatype<'d>,
+    receive: *mut u8,
+    count: usize,
+    _sent: Vec<u8>,
+    received: Vec<u8>,
+}
+
+impl Packed<'_> {
+    /// # Safety
+    /// The elements are there, and nobody else uses them.
+    unsafe fn unpack(&self) {
+        if let Some(packing) = self.datatype.packing.filter(|_| self.count > 0) {
+            packing.unpack(&self.received, self.receive, self.count);
+        }
+    }
+}
+
+/// A raw call that has been started. Dropping it waits.
+#[must_use = "dropping it waits"]
+pub struct RawRequest<'d> {
+    engine: Shared,
+    ticket: Option<Ticket>,
+    packed: Option<Packed<'d>>,
+}
+
+impl<'d> RawRequest<'d> {
+    pub(crate) fn of(engine: Shared, ticket: Ticket, packed: Option<Packed<'d>>) -> RawRequest<'d> {
+        RawRequest { engine, ticket: Some(ticket), packed }
+    }
+
+    /// Moves all calls of the thread; whether this one is over, so that [`RawRequest::wait`] does not wait.
+    pub fn look(&mut self) -> bool {
+        request::look(&self.engine);
+        self.ticket.is_none_or(|ticket| self.engine.borrow().is_over(ticket))
+    }
+
+    /// Waits until the call is over on this rank.
+    ///
+    /// # Errors
+    /// What has gone wrong, as for the typed calls.
+    pub fn wait(mut self) -> Result<()> {
+        let Some(ticket) = self.ticket.take() else { return Ok(()) };
+        self.engine.borrow_mut().wait(ticket)?;
+        // SAFETY: promised to whoever started it.
+        self.packed.iter().for_each(|packed| unsafe { packed.unpack() });
+        Ok(())
+    }
+}
+
+impl Drop for RawRequest<'_> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            request::end(&self.engine, ticket);
+        }
+    }
+}
+
+/// The spans of a call's buffers of so many elements, packed if they have gaps.
+///
+/// # Safety
+/// The buffers have those elements.
+pub(crate) unsafe fn packed<'d>(
+    call: &Call,
+    [send, receive]: [usize; 2],
+    buffers: Buffers,
+    datatype: &Datatype<'d>,
+) -> ([Span; 2], Option<Packed<'d>>) {
+    let dangling = std::ptr::NonNull::<u128>::dangling().as_ptr().cast::<u8>();
+    let span = |start: *mut u8, count: usize| match count {
+        0 => Span::new(dangling, 0),
+        _ => Span::new(start, count * datatype.size),
+    };
+    let Some(packing) = datatype.packing else {
+        let first = |start: *mut u8| start.wrapping_offset(datatype.lower_bound);
+        return ([span(first(buffers.send.cast_mut()), send), span(first(buffers.receive), receive)], None);
+    };
+    let mut sent = vec![0; send * datatype.size];
+    let mut received = vec![0; receive * datatype.size];
+    if send > 0 {
+        packing.pack(buffers.send, send, &mut sent);
+    }
+    // What is received into may also be what is sent, or stay as it is in part.
+    let stays = call.in_place || call.collective.meaning().in_place == InPlace::Always;
+    if receive > 0 && stays {
+        packing.pack(buffers.receive, receive, &mut received);
+    }
+    let spans = [span(sent.as_mut_ptr(), send), span(received.as_mut_ptr(), receive)];
+    (spans, Some(Packed { datatype: *datatype, receive: buffers.receive, count: receive, _sent: sent, received }))
 }

@@ -23,8 +23,7 @@
 //! assert!(results.iter().all(|result| *result == Ok(([6; 3], [0, 1, 2, 3]))));
 //! ```
 
-use super::arguments::Arguments;
-use crate::comm::Prepared;
+use crate::engine::arguments::Arguments;
 use crate::engine::{poll_others, Shared, Ticket};
 use crate::error::Result;
 use crate::plan::Plan;
@@ -32,10 +31,9 @@ use sealed::Started;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::Location;
 use std::rc::Rc;
 
-/// What calls borrow their buffers for. There are two: [`StaticScope`] and `&`[`LocalScope`].
+/// What calls borrow their buffers for: [`StaticScope`], `&`[`LocalScope`], or rsmpi's types of these names.
 pub trait Scope<'a>: Copy + sealed::Scope {}
 
 mod sealed {
@@ -111,6 +109,35 @@ impl Drop for LocalScope<'_> {
     }
 }
 
+/// rsmpi's own scopes do as well; as with its own requests, what is leaked in one ends the program.
+#[cfg(feature = "mpi")]
+mod of_rsmpi {
+    use super::sealed::{self, Started};
+    use ::mpi::request::{LocalScope, Scope, StaticScope};
+
+    impl sealed::Scope for StaticScope {
+        fn register(&self, _: Started) {}
+        fn unregister(&self, _: &Started) {}
+    }
+
+    impl super::Scope<'static> for StaticScope {}
+
+    impl sealed::Scope for &LocalScope<'_> {
+        fn register(&self, call: Started) {
+            Scope::register(self);
+            // The request holds the engine as well.
+            drop(call);
+        }
+
+        fn unregister(&self, _: &Started) {
+            // SAFETY: it was registered, and is over or ends with its request at once.
+            unsafe { Scope::unregister(self) };
+        }
+    }
+
+    impl<'a> super::Scope<'a> for &LocalScope<'a> {}
+}
+
 /// Lets calls borrow buffers that outlive this one. When `code` has returned or panicked, all of them are waited for.
 ///
 /// # Examples
@@ -120,7 +147,7 @@ pub fn scope<'a, R>(code: impl FnOnce(&LocalScope<'a>) -> R) -> R {
 }
 
 /// Ends a call whose outcome nobody asks for any more.
-fn end(engine: &Shared, ticket: Ticket) {
+pub(super) fn end(engine: &Shared, ticket: Ticket) {
     let mut engine = engine.borrow_mut();
     if std::thread::panicking() {
         // The others must not wait for what this rank will not do, nor this one for them.
@@ -148,18 +175,10 @@ impl<'a, D: ?Sized, S: Scope<'a>> fmt::Debug for Request<'a, D, S> {
 }
 
 impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
-    /// Starts a call whose arguments come of `data`, among others.
-    pub(crate) fn start(
-        prepared: &mut Prepared<'_>,
-        at: &'static Location<'static>,
-        scope: S,
-        arguments: Result<Arguments<'a>>,
-        data: *const D,
-    ) -> Result<Request<'a, D, S>> {
-        let engine = Rc::clone(prepared.engine());
-        let ticket = prepared.start(at, arguments)?;
+    /// That of a call which has been started, and whose arguments come of `data`, among others.
+    pub(crate) fn of(engine: Shared, ticket: Ticket, scope: S, data: *const D) -> Request<'a, D, S> {
         scope.register(Started::of(&engine, ticket));
-        Ok(Request { engine, ticket: Some(ticket), scope, data, _borrowed: PhantomData })
+        Request { engine, ticket: Some(ticket), scope, data, _borrowed: PhantomData }
     }
 
     /// Waits until the call is over on this rank.
@@ -214,7 +233,7 @@ impl<'a, D: ?Sized, S: Scope<'a>> Drop for Request<'a, D, S> {
 }
 
 /// Moves all calls of the thread.
-fn look(engine: &Shared) {
+pub(super) fn look(engine: &Shared) {
     {
         let mut engine = engine.borrow_mut();
         if !engine.poll() {
@@ -297,18 +316,15 @@ pub struct Persistent<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a> = StaticScope> {
 }
 
 impl<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a>> Persistent<'a, S, R, Sc> {
-    /// Plans a call whose arguments come of the buffers.
-    pub(crate) fn init(
-        prepared: &mut Prepared<'_>,
-        at: &'static Location<'static>,
+    /// Of a plan, and of arguments that come of the buffers.
+    pub(crate) fn of(
+        engine: Shared,
+        plan: Rc<Plan>,
+        arguments: Arguments<'a>,
         scope: Sc,
-        arguments: Result<Arguments<'a>>,
         buffers: (*mut S, *mut R),
-    ) -> Result<Persistent<'a, S, R, Sc>> {
-        let engine = Rc::clone(prepared.engine());
-        let plan = prepared.plan(at, &arguments)?;
-        let arguments = arguments?;
-        Ok(Persistent { engine, plan, arguments, ticket: None, scope, buffers })
+    ) -> Persistent<'a, S, R, Sc> {
+        Persistent { engine, plan, arguments, ticket: None, scope, buffers }
     }
 
     /// Starts the call; if it is under way, waits for it first.

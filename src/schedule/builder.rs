@@ -1,23 +1,8 @@
 //! Builds schedules: derives dependencies from the read and write hazards on ranges, and channels from peers.
 
-use super::{BufferRange, Kind, Operation, Schedule};
+use super::{BufferRange, Kind, Operation, RunAhead, Schedule};
 use crate::collective::Buffer;
 use std::collections::{BTreeMap, HashMap};
-
-/// The least window: enough for the requests of a round on cubes of any practical dimension.
-pub(crate) const LEAST_WINDOW: usize = 64;
-
-/// Exchanges of packets that may be under way with later partners while one with the present partner is not complete. A rank that ran
-/// further ahead would send to where others still send, and its own port would stand still meanwhile: on 16 hosts with one port each,
-/// all-gathers of blocks of 64 KiB reached .85 of the limit as far as the window admits, .99 with 4.
-pub(crate) const EXCHANGES_AHEAD: usize = 4;
-
-/// The least window over links between hosts, where a rank sends or receives several messages in a step and has more operations than
-/// [`LEAST_WINDOW`] admits at once; it is no less than the messages of two steps. A rank that ran further ahead would fill the queues of
-/// its ports, behind which acknowledgements wait, and links whose other end may have little under way, as TCP says after every pause,
-/// would stand still. On 16 hosts, reductions of 4 MiB reached .95 of the limit with 64, .94 with 24 and .97 with 16, all-reduces of
-/// 256 KiB .93, .95 and .97; exchanges of long blocks on 8 hosts lose half a percent where nothing stood still.
-const LEAST_WINDOW_OVER_LINKS: usize = 16;
 
 /// Collects operations in program order.
 #[derive(Default)]
@@ -180,28 +165,12 @@ impl Builder {
         }
         self.steps.push(self.operations.len());
         self.steps.sort_unstable();
-        let (mut longest, mut most, mut exchanges, mut begin) = (0, 0, true, 0);
-        for step in self.steps {
-            longest = longest.max(step - begin);
-            let operations = &self.operations[begin..step];
-            let sends = operations.iter().filter(|o| matches!(o.kind, Kind::Send { .. })).count();
-            let receives = operations.iter().filter(|o| matches!(o.kind, Kind::Receive { .. })).count();
-            most = most.max(sends + receives);
-            exchanges &= sends <= 1 && receives <= 1;
-            begin = step;
-        }
-        let window = LEAST_WINDOW.max(longest);
-        let streams = !exchanges && self.operations.len() > LEAST_WINDOW;
-        let two_steps = LEAST_WINDOW_OVER_LINKS.max(2 * most).max(longest);
-        let window_over_links = if streams { two_steps } else { window };
-        let ahead = if cut && exchanges { window.min(EXCHANGES_AHEAD * longest) } else { window };
+        let run_ahead = RunAhead::of(&self.operations, &self.steps, cut);
         Schedule {
             rank,
             size,
             scratch,
-            window,
-            ahead,
-            window_over_links,
+            run_ahead,
             rounds,
             cut,
             operations: self.operations,

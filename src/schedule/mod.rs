@@ -11,8 +11,8 @@
 //! # How a schedule is executed
 //! Every executor, the simulator and the checker follow one rule. Operations are numbered in program order. Operation i
 //! may start when its dependencies are complete, when the operation before it on its channel has started, and when
-//! fewer than [`Schedule::window`] operations separate it from the first incomplete one, or, where that is of an
-//! earlier round, fewer than [`Schedule::ahead`]; over links between hosts both may be less. A channel is a peer and a
+//! fewer than [`RunAhead::window`] operations separate it from the first incomplete one, or, where that is of an
+//! earlier round, fewer than [`RunAhead::ahead`]; over links between hosts both may be less. A channel is a peer and a
 //! direction: messages between two ranks match in order. Nothing else orders operations: there are no barriers between
 //! rounds.
 //!
@@ -44,9 +44,9 @@ mod fold;
 mod place;
 mod problem;
 mod route;
+mod run_ahead;
 
 pub use builder::Builder;
-pub(crate) use builder::{EXCHANGES_AHEAD, LEAST_WINDOW};
 pub use check::{check, Report, Violation};
 pub use cost::{legal, Cost, PortModel};
 pub use fold::{fold, Message, Messages};
@@ -54,6 +54,8 @@ pub use place::place;
 pub(crate) use place::MEMORY_USED_ONCE;
 pub use problem::Problem;
 pub use route::{Multiplication, Route, Transfer};
+pub(crate) use run_ahead::messages_under_way;
+pub use run_ahead::RunAhead;
 
 pub use crate::address::Hosting;
 pub use crate::collective::Avoided;
@@ -151,12 +153,8 @@ pub struct Schedule {
     pub size: usize,
     /// Elements of scratch memory.
     pub scratch: usize,
-    /// How many operations beyond the first incomplete one may be under way: the bound on outstanding requests.
-    pub window: usize,
-    /// How many, where the first incomplete one is of an earlier round.
-    pub ahead: usize,
-    /// [`Schedule::window`] over links between hosts.
-    window_over_links: usize,
+    /// How far the rank runs ahead of its first incomplete operation.
+    pub run_ahead: RunAhead,
     /// Whether messages are cut into packets, so that several of a round between two ranks are one message of the algorithm's.
     pub cut: bool,
     operations: Vec<Operation>,
@@ -170,16 +168,7 @@ pub struct Schedule {
 impl Schedule {
     /// How many operations, from the first, must be complete before an operation may start. It is no less for later operations.
     pub fn opens(&self, index: usize) -> usize {
-        let within = |operations: usize| (index + 1).saturating_sub(operations);
-        within(self.window).max(within(self.ahead).min(self.rounds[index] as usize))
-    }
-
-    /// The same for ranks on different hosts: where several messages go in a step they run less far ahead. (What a narrower window
-    /// lets start, a wider one does as well.)
-    pub(crate) fn over_links(mut self) -> Schedule {
-        self.window = self.window.min(self.window_over_links);
-        self.ahead = self.ahead.min(self.window);
-        self
+        self.run_ahead.opens(index, self.rounds[index] as usize)
     }
 
     /// The operations in program order.
@@ -246,7 +235,7 @@ impl fmt::Display for BufferRange {
 impl fmt::Display for Schedule {
     /// One operation a line: number, round, what, ranges, dependencies.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "rank {} of {}, scratch {}, window {}", self.rank, self.size, self.scratch, self.window)?;
+        writeln!(f, "rank {} of {}, scratch {}, window {}", self.rank, self.size, self.scratch, self.run_ahead.window)?;
         for (index, operation) in self.operations.iter().enumerate() {
             let ranges: Vec<String> = self.ranges(operation).iter().map(|r| r.to_string()).collect();
             let what = match operation.kind {

@@ -6,6 +6,7 @@ mod options;
 mod ranks;
 mod reductions;
 mod refusals;
+mod requests;
 #[path = "../common/watch.rs"]
 mod watch;
 

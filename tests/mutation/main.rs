@@ -222,8 +222,11 @@ fn cases() -> Vec<Case> {
                         if algorithm.accepts(&call, &parameters).is_ok() {
                             let mut schedules = schedules(algorithm, &call, &parameters);
                             // How far ranks run ahead must not matter; and cut into packets, there can be more than the window admits.
-                            schedules.iter_mut().for_each(|schedule| schedule.ahead = schedule.window);
-                            if schedules.iter().any(|schedule| schedule.operations().len() > schedule.window) {
+                            schedules
+                                .iter_mut()
+                                .for_each(|schedule| schedule.run_ahead.ahead = schedule.run_ahead.window);
+                            if schedules.iter().any(|schedule| schedule.operations().len() > schedule.run_ahead.window)
+                            {
                                 assert!(packet.is_some() && algorithm.cuts(ports), "the window must not matter here");
                                 continue;
                             }
@@ -291,7 +294,7 @@ fn each_operation(mut mutate: impl FnMut(&Case, usize, usize, Vec<Op>)) {
     for case in cases() {
         for rank in 0..case.call.size {
             let ops = program(&case.schedules[rank]);
-            assert!(ops.len() <= case.schedules[rank].window, "the window must not matter here");
+            assert!(ops.len() <= case.schedules[rank].run_ahead.window, "the window must not matter here");
             for index in 0..ops.len() {
                 step += 1;
                 if ops.len() <= 4 || step.is_multiple_of(3) {

@@ -102,8 +102,9 @@ impl Comparison<'_> {
     fn time(&self, tau: f64, t_c: f64, ports: PortModel) -> f64 {
         let mut schedules = self.schedules.to_vec();
         for schedule in &mut schedules {
-            schedule.window = schedule.window.max(schedule.operations().len());
-            schedule.ahead = schedule.window;
+            let all = schedule.operations().len();
+            schedule.run_ahead.window = schedule.run_ahead.window.max(all);
+            schedule.run_ahead.ahead = schedule.run_ahead.window;
         }
         simulate(&schedules, &Machine::new(tau, t_c, ports)).map_or(f64::INFINITY, |timeline| timeline.time)
     }

@@ -6,7 +6,14 @@ pub(super) const WORDS: usize = 16;
 /// The cores that this process may run on, as bits, and how many it may keep busy at a time (a container may allow less).
 ///
 /// Linux tells the set; elsewhere it is taken to be the first cores of the machine.
+///
+/// They are looked up once.
 pub(super) fn cores() -> ([u64; WORDS], usize) {
+    static CORES: std::sync::OnceLock<([u64; WORDS], usize)> = std::sync::OnceLock::new();
+    *CORES.get_or_init(look_up)
+}
+
+fn look_up() -> ([u64; WORDS], usize) {
     let busy = std::thread::available_parallelism().map_or(1, usize::from);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let listed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed:")).and_then(parse);

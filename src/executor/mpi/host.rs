@@ -1,7 +1,7 @@
 //! Which ranks share a host, and what they find out about each other when they meet.
 
 use super::affinity;
-use crate::plan::Fnv;
+use crate::hash::Fnv;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::OnceLock;
 

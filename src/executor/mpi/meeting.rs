@@ -4,13 +4,14 @@ use super::asked::{Asked, Use};
 use super::host::{nonce, Card, Host, WORDS};
 use super::shared_memory::{Layout, SharedMemory};
 use super::{accept, segment, single_copy};
-use crate::engine::{say, Patience};
 use crate::error::{Error, Result};
 use crate::executor::board::Board;
+use crate::executor::patience::{say, Patience};
+use crate::hash::Fnv;
 use mpi::ffi;
 use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// What all ranks of a host can do, as bits: have they mapped the memory, and may they read each other's?
@@ -26,14 +27,26 @@ pub(super) struct Meeting {
     pub shared_memory: Option<SharedMemory>,
     pub board: Option<Board>,
     pub crowded: bool,
+    pub found: Found,
+}
+
+/// What rank 0 has found, and the cores of the host if all ranks share one.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Found {
+    pub text: String,
     pub cores: Option<usize>,
 }
 
 impl Meeting {
     /// Of the ranks of a live communicator, all of which call this together.
-    pub fn of(parent: ffi::MPI_Comm, patience: Result<Patience>) -> Result<Meeting> {
+    pub fn of(
+        parent: ffi::MPI_Comm,
+        patience: Result<Patience>,
+        find: &dyn Fn(bool) -> String,
+        meanwhile: &dyn Fn(),
+    ) -> Result<Meeting> {
         may_be_used(parent)?;
-        let waits = *patience.as_ref().unwrap_or(&Patience::default());
+        let waits = Waits { patience: *patience.as_ref().unwrap_or(&Patience::default()), meanwhile };
         // SAFETY: a constant handle of MPI, initialised by the rsmpi support library.
         let mut comm = unsafe { ffi::RSMPI_COMM_NULL };
         let into = &raw mut comm;
@@ -41,14 +54,19 @@ impl Meeting {
             // SAFETY: `parent` is a live communicator; the others are valid out parameters until the request is complete.
             unsafe { ffi::PMPI_Comm_idup(parent, into, request) }
         })?;
-        Meeting::on(comm, patience, &waits).inspect_err(|_| {
+        Meeting::on(comm, patience, &waits, find).inspect_err(|_| {
             // SAFETY: the communicator is ours, and nothing is under way on it.
             unsafe { ffi::PMPI_Comm_free(&mut comm) };
         })
     }
 
     /// The same on the duplicate.
-    fn on(comm: ffi::MPI_Comm, patience: Result<Patience>, waits: &Patience) -> Result<Meeting> {
+    fn on(
+        comm: ffi::MPI_Comm,
+        patience: Result<Patience>,
+        waits: &Waits,
+        find: &dyn Fn(bool) -> String,
+    ) -> Result<Meeting> {
         let (mut rank, mut size): (c_int, c_int) = (0, 0);
         // SAFETY: a live communicator, and valid out parameters.
         unsafe {
@@ -84,8 +102,9 @@ impl Meeting {
         let neighbour = &cards[host.ranks[(host.place + 1) % host.ranks.len()]];
         let single_copy = asks >= Use::SingleCopy as u64 && share && readable(neighbour);
         let can = if matches!(mapped, Some(Ok(_))) { MAPPED } else { 0 } | if single_copy { READABLE } else { 0 };
+        let cores = (host.ranks.len() == size).then_some(host.cores);
         // Nobody lets go of its file or its nonce before all have looked for it.
-        let all = agree(comm, rank, &host, waits, can)?;
+        let (all, text) = agree(comm, rank, size, &host, waits, can, || find(cores.is_some()))?;
         drop((file, probe));
         if let (Some(Err(error)), 0) = (&mapped, host.place) {
             once(&format!("no memory is shared on this host ({error}); messages go through MPI"));
@@ -101,9 +120,15 @@ impl Meeting {
         let ways = memory.as_ref().filter(|_| asks > Use::Off as u64);
         let shared_memory = ways.map(|memory| SharedMemory::between(&host, size, memory, &layout, single_copy));
         let crowded = host.ranks.len() > host.cores;
-        let cores = (host.ranks.len() == size).then_some(host.cores);
-        Ok(Meeting { comm, rank, size, synchronous, shared_memory, board, crowded, cores })
+        let found = Found { text, cores };
+        Ok(Meeting { comm, rank, size, synchronous, shared_memory, board, crowded, found })
     }
+}
+
+/// How long ranks wait for each other, and what they do meanwhile.
+struct Waits<'w> {
+    patience: Patience,
+    meanwhile: &'w dyn Fn(),
 }
 
 /// Whether calls can be made on a communicator, by this thread.
@@ -128,7 +153,7 @@ fn may_be_used(comm: ffi::MPI_Comm) -> Result<()> {
 /// Starts something that all ranks do together, and waits for it.
 fn wait(
     comm: ffi::MPI_Comm,
-    patience: &Patience,
+    waits: &Waits,
     call: &'static str,
     start: impl FnOnce(&mut ffi::MPI_Request) -> c_int,
 ) -> Result<()> {
@@ -144,7 +169,7 @@ fn wait(
         }
         looks += 1;
         if looks.is_multiple_of(64) {
-            crate::engine::poll_others();
+            (waits.meanwhile)();
             std::thread::yield_now();
         }
         if looks.is_multiple_of(1024) {
@@ -153,12 +178,12 @@ fn wait(
                 let seconds = waited.as_secs();
                 format!("Hypercube::new: no progress for {seconds} s; not all ranks of the communicator have called it")
             };
-            if !said && patience.report.is_some_and(|limit| waited >= limit) {
+            if !said && waits.patience.report.is_some_and(|limit| waited >= limit) {
                 said = true;
                 say(&what());
             }
-            if patience.timeout.is_some_and(|limit| waited >= limit) {
-                if patience.ends_job {
+            if waits.patience.timeout.is_some_and(|limit| waited >= limit) {
+                if waits.patience.ends_job {
                     super::abort(comm, &format!("HYPERCOLL_TIMEOUT: {}", what()));
                 }
                 return Err(Error::Timeout { waiting_for: Vec::new(), what: what() });
@@ -168,10 +193,10 @@ fn wait(
 }
 
 /// What all ranks tell of themselves, by rank.
-fn meet(comm: ffi::MPI_Comm, size: usize, patience: &Patience, card: Card) -> Result<Vec<Card>> {
+fn meet(comm: ffi::MPI_Comm, size: usize, waits: &Waits, card: Card) -> Result<Vec<Card>> {
     let own = card.words();
     let mut all = vec![[0u64; WORDS]; size];
-    wait(comm, patience, "MPI_Iallgather", |request| {
+    wait(comm, waits, "MPI_Iallgather", |request| {
         let (from, into) = (own.as_ptr().cast::<c_void>(), all.as_mut_ptr().cast::<c_void>());
         let bytes = size_of_val(&own) as c_int;
         // As bytes: whether ranks have the same order of them is to be seen.
@@ -184,24 +209,37 @@ fn meet(comm: ffi::MPI_Comm, size: usize, patience: &Patience, card: Card) -> Re
     Ok(all.iter().map(Card::read).collect())
 }
 
-/// The bits that all ranks of this rank's host have. All ranks of the communicator call this together.
-fn agree(comm: ffi::MPI_Comm, rank: usize, host: &Host, patience: &Patience, bits: u64) -> Result<u64> {
-    let mut all = vec![0u64; host.ranks.len().max(1)];
-    // On one host it is a matter of all ranks; where there are several, each decides for itself.
-    let mut size: c_int = 0;
-    // SAFETY: a live communicator, and a valid out parameter.
-    accept("MPI_Comm_size", unsafe { ffi::PMPI_Comm_size(comm, &mut size) })?;
-    all.resize(size as usize, 0);
-    wait(comm, patience, "MPI_Iallgather", |request| {
-        let (from, into) = ((&raw const bits).cast::<c_void>(), all.as_mut_ptr().cast::<c_void>());
-        // SAFETY: one word to send, and room for that of every rank, until the request is complete; a live communicator.
+/// The bits that all ranks of this rank's host have, and the text that rank 0 finds. All ranks of the communicator call this
+/// together. The text is sent only to those that have not got it before.
+fn agree(
+    comm: ffi::MPI_Comm,
+    rank: usize,
+    size: usize,
+    host: &Host,
+    waits: &Waits,
+    bits: u64,
+    find: impl FnOnce() -> String,
+) -> Result<(u64, String)> {
+    static KNOWN: Mutex<String> = Mutex::new(String::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = if rank == 0 { find() } else { known().clone() };
+    let own = [bits, Fnv::of(&text)];
+    let mut all = vec![[0u64; 2]; size];
+    wait(comm, waits, "MPI_Iallgather", |request| {
+        let (from, into) = (own.as_ptr().cast::<c_void>(), all.as_mut_ptr().cast::<c_void>());
+        // SAFETY: two words to send, and room for those of every rank, until the request is complete; a live communicator.
         unsafe {
             let kind = ffi::RSMPI_UINT64_T;
-            ffi::PMPI_Iallgather(from, 1, kind, into, 1, kind, comm, request)
+            ffi::PMPI_Iallgather(from, 2, kind, into, 2, kind, comm, request)
         }
     })?;
-    debug_assert_eq!(all[rank], bits);
-    Ok(host.ranks.iter().fold(u64::MAX, |common, &mate| common & all[mate]))
+    let common = host.ranks.iter().fold(u64::MAX, |common, &mate| common & all[mate][0]);
+    if all.iter().all(|said| said[1] == all[0][1]) {
+        return Ok((common, text));
+    }
+    let text = broadcast_from_rank_0(comm, text)?;
+    known().clone_from(&text);
+    Ok((common, text))
 }
 
 /// Whether this process may read the memory of another.
@@ -220,7 +258,7 @@ fn once(text: &str) {
 }
 
 /// Rank 0's text on all ranks, which call this together.
-pub(super) fn broadcast_from_rank_0(comm: ffi::MPI_Comm, text: String) -> Result<String> {
+fn broadcast_from_rank_0(comm: ffi::MPI_Comm, text: String) -> Result<String> {
     let mut bytes = text.into_bytes();
     let mut len = bytes.len().min(c_int::MAX as usize) as u64;
     // SAFETY: `len` is one element of that type, and a live communicator.

@@ -306,7 +306,7 @@ impl Messages {
         let (bytes, there) = (total(&message.spans), received.saturating_sub(HEADER));
         let fits = there == if bytes <= SHORT { bytes } else { 0 };
         if received < HEADER || found != stamp || !fits {
-            return Err(Trouble::Stray { peer, expected: stamp, found });
+            return Err(Trouble::Stray { expected: stamp, found });
         }
         let short = bytes <= SHORT;
         if short {

@@ -25,6 +25,7 @@ mod envelopes;
 mod host;
 mod meeting;
 mod messages;
+mod operation;
 mod pipe;
 mod requests;
 mod segment;
@@ -35,7 +36,8 @@ mod tests;
 mod transfers;
 mod transport;
 
-pub(crate) use transport::{system_operation, MpiTransport};
+pub(crate) use meeting::Found;
+pub(crate) use transport::MpiTransport;
 
 use crate::error::{Error, Result};
 use mpi::ffi;

@@ -86,7 +86,7 @@ impl Peer {
             let Some((token, stamp, spans)) = self.receives.remove(at) else { return Ok(()) };
             // Ranks that agree cannot differ in this; if they do all the same, nothing is written.
             if total(&spans) as u64 != message.bytes {
-                return Err(Trouble::Stray { peer: self.rank, expected: stamp, found: stamp });
+                return Err(Trouble::Stray { expected: stamp, found: stamp });
             }
             self.current = Some((receiving, Target::Receive(token, spans)));
             return Ok(());
@@ -95,7 +95,7 @@ impl Peer {
         let same_number = self.receives.iter().find(|(_, stamp, _)| stamp.number == found.number);
         if same_number.is_some() || found.number < oldest {
             let expected = same_number.map_or(*expected, |(_, stamp, _)| *stamp);
-            return Err(Trouble::Stray { peer: self.rank, expected, found });
+            return Err(Trouble::Stray { expected, found });
         }
         let bytes = vec![0; message.bytes as usize];
         self.current = Some((receiving, Target::Aside(found, bytes)));
@@ -143,7 +143,7 @@ impl Peer {
             }
             let other = |stamp: &Stamp| stamp.number == expected.number || stamp.number < oldest;
             if let Some(&(found, _)) = self.aside.iter().find(|(stamp, _)| other(stamp)) {
-                return Err(Trouble::Stray { peer: self.rank, expected, found });
+                return Err(Trouble::Stray { expected, found });
             }
         }
         Ok(None)

@@ -2,17 +2,16 @@
 //! and through MPI otherwise.
 
 use super::abort;
-use super::meeting::Meeting;
+use super::meeting::{Found, Meeting};
 use super::messages::Messages;
 use super::shared_memory::SharedMemory;
-use crate::engine::Patience;
 use crate::error::Result;
 use crate::executor::board::{Board, Presence};
 use crate::executor::memory::Span;
+use crate::executor::patience::Patience;
 use crate::executor::{Stamp, Token, Transport, Trouble};
-use crate::operation::SystemOperation;
 use mpi::ffi;
-use mpi::traits::{AsRaw, Communicator};
+use mpi::traits::Communicator;
 use std::ffi::c_int;
 
 /// Looks at shared memory between two looks at MPI's own messages, which other communicators' ranks may wait for.
@@ -34,20 +33,20 @@ pub(crate) struct MpiTransport {
 }
 
 impl MpiTransport {
-    /// Duplicates a communicator (all its ranks must do so together) and has errors returned instead of aborting. If all
-    /// ranks share one memory, also the number of cores that they share.
-    pub fn duplicate(parent: &impl Communicator, patience: Result<Patience>) -> Result<(MpiTransport, Option<usize>)> {
-        let Meeting { comm, rank, size, synchronous, shared_memory, board, crowded, cores } =
-            Meeting::of(parent.as_raw(), patience)?;
+    /// Duplicates a communicator (all its ranks must do so together) and has errors returned instead of aborting. Also what rank
+    /// 0 finds, given whether all ranks share one memory. `meanwhile` is called again and again while others are waited for.
+    pub fn duplicate(
+        parent: &impl Communicator,
+        patience: Result<Patience>,
+        find: &dyn Fn(bool) -> String,
+        meanwhile: &dyn Fn(),
+    ) -> Result<(MpiTransport, Found)> {
+        let Meeting { comm, rank, size, synchronous, shared_memory, board, crowded, found } =
+            Meeting::of(parent.as_raw(), patience, find, meanwhile)?;
         let messages = Messages::on(comm, size);
         let transport =
             MpiTransport { comm, rank, size, synchronous, messages, shared_memory, board, crowded, looks: 0 };
-        Ok((transport, cores))
-    }
-
-    /// Rank 0's text on all ranks (which call this together), by the native broadcast.
-    pub fn broadcast_from_rank_0(&self, text: String) -> Result<String> {
-        super::meeting::broadcast_from_rank_0(self.comm, text)
+        Ok((transport, found))
     }
 
     /// The memory shared with a rank, and that rank's place in it.
@@ -183,25 +182,4 @@ impl Drop for MpiTransport {
             unsafe { ffi::PMPI_Comm_free(&mut self.comm) };
         }
     }
-}
-
-/// The operation that an rsmpi handle stands for, so that `mpi::collective::SystemOperation` can be passed as it is.
-pub(crate) fn system_operation(operation: &mpi::collective::SystemOperation) -> Option<SystemOperation> {
-    let raw = operation.as_raw();
-    // SAFETY: constant handles of MPI, initialised by the rsmpi support library.
-    let known = unsafe {
-        [
-            (ffi::RSMPI_SUM, SystemOperation::Sum),
-            (ffi::RSMPI_PROD, SystemOperation::Product),
-            (ffi::RSMPI_MAX, SystemOperation::Max),
-            (ffi::RSMPI_MIN, SystemOperation::Min),
-            (ffi::RSMPI_LAND, SystemOperation::LogicalAnd),
-            (ffi::RSMPI_LOR, SystemOperation::LogicalOr),
-            (ffi::RSMPI_LXOR, SystemOperation::LogicalXor),
-            (ffi::RSMPI_BAND, SystemOperation::BitwiseAnd),
-            (ffi::RSMPI_BOR, SystemOperation::BitwiseOr),
-            (ffi::RSMPI_BXOR, SystemOperation::BitwiseXor),
-        ]
-    };
-    known.into_iter().find(|(handle, _)| *handle == raw).map(|(_, operation)| operation)
 }

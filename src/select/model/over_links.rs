@@ -4,7 +4,7 @@ use super::super::{Machine, PACKET_COST};
 use crate::address::dimension_for;
 use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
 use crate::collective::Call;
-use crate::schedule::{EXCHANGES_AHEAD, LEAST_WINDOW};
+use crate::schedule::messages_under_way;
 
 /// So much longer messages take that wait for their receivers, where packets have a limit.
 const UNBUFFERED: f64 = 3.0;
@@ -105,7 +105,7 @@ fn traffic(
         return Traffic { messages, load: sharing * load, elements, sent };
     }
     // Rounds overlap as far as a rank has so many messages under way; as many receives go with them.
-    let window = if at_once > 1.0 { LEAST_WINDOW / 2 } else { 2 * EXCHANGES_AHEAD };
+    let window = messages_under_way(at_once > 1.0);
     let overlap = at_once * rounds * (message / sent).ceil() <= window as f64;
     let one_after_the_other = sharing * if overlap { load } else { formula.elements };
     // Messages that are early by themselves are cut into packets that wait behind those of others.

@@ -1,7 +1,8 @@
 //! The arguments of a call as the engine takes them: buffers as addresses, elements as bytes, operations as functions of bytes.
 
-use crate::engine::kind;
+use super::kind;
 use crate::executor::memory::Span;
+use crate::hash::Fnv;
 use crate::operation::Reduction;
 use crate::schedule::Side;
 use bytemuck::Pod;
@@ -35,6 +36,12 @@ unsafe fn combine<T: Pod, O: Reduction<T>>(data: *const (), side: Side, from: &[
 /// As [`combine`].
 unsafe fn name<T: Pod, O: Reduction<T>>(data: *const ()) -> String {
     (*data.cast::<O>()).name()
+}
+
+/// # Safety
+/// `data` points to an `O`.
+unsafe fn combine_bytes<O: Reduction<u8>>(data: *const (), side: Side, from: &[u8], into: &mut [u8]) {
+    (*data.cast::<O>()).combine(side, from, into);
 }
 
 impl Operator {
@@ -165,18 +172,28 @@ impl<'b> Arguments<'b> {
         Arguments { count, element, element_name, kind, buffers, compute, at, _borrowed: PhantomData }
     }
 
-    /// Of a datatype that is known only here.
+    /// Of a datatype that is known only by its size and name.
     ///
     /// # Safety
     /// The buffers are there, the second for writing, until the call is over.
     pub unsafe fn untyped(
         at: &'static Location<'static>,
         count: usize,
-        (element, kind, name): (usize, u64, &'static str),
+        element: usize,
+        name: &'static str,
         buffers: [Span; 2],
     ) -> Arguments<'b> {
-        let element_name = Element::Name(name);
+        let (kind, element_name) = (Fnv::of(name), Element::Name(name));
         Arguments { count, element, element_name, kind, buffers, compute: None, at, _borrowed: PhantomData }
+    }
+
+    /// With an operation that takes the bytes of elements.
+    ///
+    /// # Safety
+    /// It is there until the call is over.
+    pub unsafe fn combine_by<O: Reduction<u8>>(&mut self, operation: &O) {
+        let operator = Operator::at::<u8, O>(operation, None);
+        self.compute = Some(Compute::Combine(Operator { act: combine_bytes::<O>, ..operator }));
     }
 
     /// With products of matrices, by a function as in [`Compute::Multiply`].

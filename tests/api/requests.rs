@@ -1,0 +1,124 @@
+//! Requests and persistent calls: whatever becomes of them, the calls end, and their buffers are left alone.
+
+use super::*;
+use hypercoll::request::{self, StaticScope};
+
+#[test]
+fn calls_end_in_any_order() {
+    for size in SIZES {
+        on(size, move |cube| {
+            let mine = [cube.rank(); 3];
+            let (mut sum, mut all, mut data) = ([0; 3], vec![0; 3 * size], [cube.rank(); 100]);
+            request::scope(|scope| {
+                let a = cube.immediate_all_reduce_into(scope, &mine, &mut sum, SystemOperation::sum()).unwrap();
+                let b = cube.immediate_all_gather_into(scope, &mine, &mut all).unwrap();
+                let c = cube.process_at_rank(size - 1).immediate_broadcast_into(scope, &mut data).unwrap();
+                // Not in the same order on all ranks.
+                if cube.rank() % 2 == 0 {
+                    assert_eq!(c.wait_for_data().unwrap(), &[size - 1; 100]);
+                    a.wait().unwrap();
+                    b.wait().unwrap();
+                } else {
+                    b.wait().unwrap();
+                    c.wait().unwrap();
+                    a.wait().unwrap();
+                }
+                // A blocking call between.
+                cube.barrier().unwrap();
+            });
+            assert_eq!(sum, [size * (size - 1) / 2; 3]);
+            assert!((0..3 * size).all(|at| all[at] == at / 3));
+        });
+    }
+}
+
+#[test]
+fn what_is_dropped_or_leaked_ends_with_its_scope() {
+    on(4, |cube| {
+        for leaked in [false, true] {
+            let mut data = vec![cube.rank() as u64; 50_000];
+            request::scope(|scope| {
+                let request = cube.process_at_rank(2).immediate_broadcast_into(scope, &mut data).unwrap();
+                if leaked {
+                    std::mem::forget(request);
+                }
+            });
+            assert!(data.iter().all(|value| *value == 2));
+        }
+        cube.immediate_barrier().unwrap().wait().unwrap();
+    });
+}
+
+#[test]
+fn requests_are_tested_until_they_are_over() {
+    on(3, |cube| {
+        let data: &'static mut [u32] = Box::leak(vec![cube.rank() as u32; 10].into_boxed_slice());
+        let mut request = cube.process_at_rank(1).immediate_broadcast_into(StaticScope, data).unwrap();
+        let data = loop {
+            match request.test() {
+                Ok(outcome) => break outcome,
+                Err(again) => request = again,
+            }
+        };
+        assert_eq!(data, Ok(()));
+        let barriers = (0..5).map(|_| cube.immediate_barrier()).collect::<hypercoll::Result<Vec<_>>>();
+        request::wait_all(barriers.unwrap()).unwrap();
+    });
+}
+
+/// The call cannot go on when its buffers go: the others are told, and nobody waits for ever.
+#[test]
+fn a_panic_within_a_scope_ends_its_calls() {
+    let outcomes = on(3, |cube| {
+        let mut data = vec![0u8; 1 << 20];
+        let call = || {
+            request::scope(|scope| {
+                let started = cube.process_at_rank(0).immediate_broadcast_into(scope, &mut data);
+                assert!(cube.rank() != 1, "rank 1 has had enough");
+                started.unwrap().wait().and_then(|()| cube.barrier())
+            })
+        };
+        catch_unwind(AssertUnwindSafe(call)).map_err(|_| ())
+    });
+    assert_eq!(outcomes[1], Err(()));
+    for rank in [0, 2] {
+        assert!(matches!(outcomes[rank], Ok(Err(Error::RankFailed { rank: 1, .. }))), "{:?}", outcomes[rank]);
+    }
+}
+
+#[test]
+fn persistent_calls_are_started_again_and_again() {
+    for size in SIZES {
+        on(size, move |cube| {
+            let (mut one, mut sum, mut all) = ([0u64; 2], [0u64; 2], vec![0u64; 2 * size]);
+            let (mut blocks, mut block) = (vec![0u64; size], [0u64]);
+            request::scope(|scope| {
+                let root = cube.process_at_rank(size / 2);
+                let mut reduce = cube.all_reduce_init(scope, &mut one, &mut sum, SystemOperation::sum()).unwrap();
+                let mut scatter = root.scatter_init(scope, &mut blocks[..], &mut block[..]).unwrap();
+                let mut barrier = cube.barrier_init().unwrap();
+                for step in 0..20u64 {
+                    reduce.buffers().unwrap().0.fill(step);
+                    scatter.buffers().unwrap().0.iter_mut().zip(step..).for_each(|(block, value)| *block = value);
+                    for call in 0..3 {
+                        // Some are under way together, and some are started again before they were waited for.
+                        match call {
+                            0 => reduce.start().unwrap(),
+                            1 => scatter.start().unwrap(),
+                            _ => barrier.start().unwrap(),
+                        }
+                    }
+                    while !scatter.test().unwrap() {}
+                    assert_eq!(reduce.buffers().unwrap().1, &[step * size as u64; 2]);
+                    assert_eq!(scatter.buffers().unwrap().1, &[step + cube.rank() as u64]);
+                }
+                barrier.wait().unwrap();
+            });
+            request::scope(|scope| {
+                let mut gather = cube.all_gather_init(scope, &mut one, &mut all[..]).unwrap();
+                gather.start().unwrap();
+            });
+            assert!(all.iter().all(|value| *value == 19));
+        });
+    }
+}
