@@ -145,8 +145,9 @@ impl<'a: 's, 's> Stage<'a, 's> {
             Way::Immediate if call.collective == Collective::Barrier => {
                 cube.immediate_barrier().map(|request| self.pending.push_barrier(at, request))
             }
-            Way::Immediate => start(cube, call, options, self.scope, send, receive)
-                .map(|request| self.pending.push::<T>(at, request)),
+            Way::Immediate => {
+                start(cube, call, options, self.scope, send, receive).map(|request| self.pending.push::<T>(at, request))
+            }
             Way::Persistent(_) => init(cube, call, options, self.scope, send, receive).and_then(|mut again| {
                 again.start()?;
                 self.persistent[at] = Some(again);
@@ -200,7 +201,12 @@ pub fn play(calls: usize, groups: &[(usize, Option<Group>)], random: &mut Random
         (1..starts).for_each(|nth| events.push((at, nth)));
         let told = format!("{told}, call {at} of {calls}, {call:?}");
         let group = groups[call.group].1.as_ref();
-        played.push(group.map(|group| Played { call, group, expected: Vec::new(), told: format!("{told}, rank {}", group.cube.rank()) }));
+        played.push(group.map(|group| Played {
+            call,
+            group,
+            expected: Vec::new(),
+            told: format!("{told}, rank {}", group.cube.rank()),
+        }));
     }
     // Every start somewhere behind the one before.
     for at in (0..events.len()).rev() {
@@ -218,8 +224,10 @@ pub fn play(calls: usize, groups: &[(usize, Option<Group>)], random: &mut Random
             played.expected.push(expected);
         }
     }
-    let mut buffers: Vec<Option<Buffers>> =
-        played.iter().map(|played| played.as_ref().map(|played| typed!(played.call.kind, buffers_of(played)))).collect();
+    let mut buffers: Vec<Option<Buffers>> = played
+        .iter()
+        .map(|played| played.as_ref().map(|played| typed!(played.call.kind, buffers_of(played))))
+        .collect();
     let lent: Vec<Option<&mut Buffers>> = buffers.iter_mut().map(Option::as_mut).collect();
     let refused = scope(|scope| {
         let none = || (0..calls).map(|_| None).collect();

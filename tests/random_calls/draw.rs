@@ -105,7 +105,8 @@ impl Call {
             way => way,
         };
         let count = count(random, collective, size, typed!(kind, bytes()));
-        let options = (collective != Collective::Barrier && random.once_in(3)).then(|| options(random, collective, count));
+        let options =
+            (collective != Collective::Barrier && random.once_in(3)).then(|| options(random, collective, count));
         Call {
             group,
             size,

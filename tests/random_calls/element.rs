@@ -145,11 +145,13 @@ pub enum Combine {
     Commuting,
 }
 
+type Closure<T> = Box<dyn Fn(&T, &T) -> T>;
+
 /// The same for elements of a type. The closures are boxed, so that one that is used after its end is found.
 pub enum Operation<T> {
     System(SystemOperation),
-    Plain(Box<dyn Fn(&T, &T) -> T>),
-    Commuting(Commutative<Box<dyn Fn(&T, &T) -> T>>),
+    Plain(Closure<T>),
+    Commuting(Commutative<Closure<T>>),
 }
 
 impl<T: Element> Operation<T> {

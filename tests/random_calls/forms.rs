@@ -11,7 +11,13 @@ use hypercoll::{Hypercube, Result};
 pub type Scoped<'a, 's, T> = Request<'a, [T], &'s LocalScope<'a>>;
 
 /// Makes a call.
-pub fn run<T: Element>(cube: &Hypercube, call: &Call, o: Option<&Options>, send: &[T], receive: &mut [T]) -> Result<()> {
+pub fn run<T: Element>(
+    cube: &Hypercube,
+    call: &Call,
+    o: Option<&Options>,
+    send: &[T],
+    receive: &mut [T],
+) -> Result<()> {
     use Collective::*;
     let (root, here) = (cube.process_at_rank(call.root), cube.rank() == call.root);
     let operation = Operation::<T>::of(call.combine);

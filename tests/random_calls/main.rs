@@ -39,7 +39,8 @@ fn variable(name: &str) -> Option<u64> {
 
 /// Plays sessions, each with a seed of its own, until there have been enough calls; `goes_on` agrees with all ranks about the time.
 fn sessions(name: &str, goes_on: impl Fn(bool) -> bool, play: impl Fn(u64)) {
-    let first = variable("HYPERCOLL_RANDOM_SEED").unwrap_or_else(|| name.bytes().fold(1, |sum, byte| mix(sum + u64::from(byte)) >> 16));
+    let first = variable("HYPERCOLL_RANDOM_SEED")
+        .unwrap_or_else(|| name.bytes().fold(1, |sum, byte| mix(sum + u64::from(byte)) >> 16));
     let asked = variable("HYPERCOLL_RANDOM_CALLS").map(|calls| calls as usize);
     let (begun, mut seed, mut calls) = (Instant::now(), first, 0);
     while calls < asked.unwrap_or(CALLS) && goes_on(asked.is_some() || begun.elapsed() < LIMIT) {
@@ -133,11 +134,15 @@ tests! {
 #[test]
 fn on_threads() {
     for ranks in [1, 2, 3, 5, 8, 16] {
-        sessions(&format!("{ranks} threads"), |yes| yes, |seed| {
-            threads::run(ranks, |cube| {
-                let groups = [(ranks, Some(Group { cube, native: None }))];
-                session(seed, cube.rank(), &mut Random(seed), &groups);
-            });
-        });
+        sessions(
+            &format!("{ranks} threads"),
+            |yes| yes,
+            |seed| {
+                threads::run(ranks, |cube| {
+                    let groups = [(ranks, Some(Group { cube, native: None }))];
+                    session(seed, cube.rank(), &mut Random(seed), &groups);
+                });
+            },
+        );
     }
 }

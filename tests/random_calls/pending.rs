@@ -58,7 +58,12 @@ impl<'a, 's> Pending<'a, 's> {
     }
 
     pub fn len(&self) -> usize {
-        self.u8.len() + self.i32.len() + self.u64.len() + self.f32.len() + self.f64.len() + self.points.len()
+        self.u8.len()
+            + self.i32.len()
+            + self.u64.len()
+            + self.f32.len()
+            + self.f64.len()
+            + self.points.len()
             + self.barriers.len()
     }
 
