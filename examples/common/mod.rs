@@ -6,9 +6,16 @@ use hypercoll::{threads, Hypercube};
 ///
 /// Started by `mpirun`, every process is a rank. Started by hand, or with `--threads N`, the ranks are N threads (8 if
 /// nothing is said) of this one process, and no MPI is needed. The program is the same.
+#[allow(dead_code)] // one example has options
 pub fn run(program: impl Fn(&Hypercube) + Sync) {
+    run_with([], |cube, []| program(cube));
+}
+
+/// The same of a program with options that have numbers as values: their names, and what they are if nothing is said.
+pub fn run_with<const N: usize>(mut options: [(&str, usize); N], program: impl Fn(&Hypercube, [usize; N]) + Sync) {
     env_logger::init(); // RUST_LOG=hypercoll=debug tells what every collective did
-    let (asked, _) = words();
+    let (asked, _) = words(&mut options);
+    let program = |cube: &Hypercube| program(cube, options.map(|(_, value)| value));
     #[cfg(feature = "mpi")]
     if asked.is_none() && started_by_mpirun() {
         return under_mpi(program);
@@ -19,21 +26,20 @@ pub fn run(program: impl Fn(&Hypercube) + Sync) {
 /// What the example is told besides: the words that are neither an option nor its value.
 #[allow(dead_code)] // not every example is told anything
 pub fn arguments() -> Vec<String> {
-    words().1
+    words(&mut []).1
 }
 
-/// N of `--threads N`, and the words that are left to the example.
-fn words() -> (Option<usize>, Vec<String>) {
+/// N of `--threads N`, and the words that are left to the example; fills in the options.
+fn words(options: &mut [(&str, usize)]) -> (Option<usize>, Vec<String>) {
     let (mut threads, mut rest) = (None, Vec::new());
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        match word.as_str() {
-            "--threads" => {
-                let number = words.next().and_then(|number| number.parse().ok());
-                threads = Some(number.filter(|&number| number > 0).unwrap_or_else(|| usage()));
-            }
-            option if option.starts_with('-') => usage(),
-            _ => rest.push(word),
+        let mut number = || words.next().and_then(|number| number.parse().ok()).unwrap_or_else(|| usage());
+        match options.iter_mut().find(|(name, _)| *name == word) {
+            Some((_, value)) => *value = number(),
+            None if word == "--threads" => threads = Some(number()).filter(|&number| number > 0).or_else(|| usage()),
+            None if word.starts_with('-') => usage(),
+            None => rest.push(word),
         }
     }
     (threads, rest)

@@ -272,6 +272,7 @@ impl Engine {
     pub fn end(&mut self, ticket: Ticket) {
         while !self.is_over(ticket) {
             if !self.poll() {
+                poll_others();
                 let slept = self.transport.pause();
                 self.idle(slept);
             }

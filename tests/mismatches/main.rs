@@ -68,9 +68,13 @@ fn on_threads() {
                 together.wait();
                 told(&case, next, place, outcomes).and_then(|text| written.map_or(Ok(text), |why| Err(why.into())))
             });
-            let texts: Vec<String> = texts.into_iter().enumerate().map(|(rank, text)| {
-                text.unwrap_or_else(|why| panic!("'{}', rank {rank} of {size}, {odd} is odd: {why}", case.name))
-            }).collect();
+            let texts: Vec<String> = texts
+                .into_iter()
+                .enumerate()
+                .map(|(rank, text)| {
+                    text.unwrap_or_else(|why| panic!("'{}', rank {rank} of {size}, {odd} is odd: {why}", case.name))
+                })
+                .collect();
             let said: std::collections::BTreeSet<&String> = texts.iter().filter(|text| !text.is_empty()).collect();
             assert_eq!(said.len(), 1, "'{}', {size} ranks: {said:?}", case.name);
         }

@@ -1,0 +1,166 @@
+//! Random calls, the same on all ranks that draw from the same seed.
+
+use crate::element::{typed, Combine, Element, Kind};
+use hypercoll::algorithm::{registry, PortModel};
+use hypercoll::collective::Collective;
+use hypercoll::select::Options;
+
+/// Spreads bits.
+pub fn mix(bits: u64) -> u64 {
+    let bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
+}
+
+/// A sequence of random numbers (splitmix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0)
+    }
+
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.bits() >> 16) as usize % bound.max(1)
+    }
+
+    /// Once in so many times.
+    pub fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+
+    pub fn of<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())]
+    }
+
+    pub fn permutation(&mut self, size: usize) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..size).collect();
+        (1..size).for_each(|at| all.swap(at, self.below(at + 1)));
+        all
+    }
+}
+
+/// How a call is made.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Way {
+    Blocking,
+    Immediate,
+    /// Started so many times.
+    Persistent(usize),
+}
+
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The communicator, by its place among those of the session, and its size.
+    pub group: usize,
+    pub size: usize,
+    pub collective: Collective,
+    pub kind: Kind,
+    pub count: usize,
+    pub root: usize,
+    pub peer: usize,
+    pub permutation: Vec<usize>,
+    pub combine: Combine,
+    pub in_place: bool,
+    /// By the long form; otherwise by the short one.
+    pub options: Option<Options>,
+    pub way: Way,
+    /// What its data are made of.
+    pub data: u64,
+}
+
+const COLLECTIVES: [Collective; 12] = [
+    Collective::Broadcast,
+    Collective::Scatter,
+    Collective::Gather,
+    Collective::AllGather,
+    Collective::AllToAll,
+    Collective::Reduce,
+    Collective::ReduceScatter,
+    Collective::AllReduce,
+    Collective::Permute,
+    Collective::Send,
+    Collective::Exchange,
+    Collective::Barrier,
+];
+
+impl Call {
+    /// A call on one of the communicators, whose sizes these are.
+    pub fn draw(random: &mut Random, sizes: &[usize]) -> Call {
+        let group = random.below(sizes.len());
+        let size = sizes[group];
+        let collective = random.of(&COLLECTIVES);
+        let kind = random.of(&Kind::ALL);
+        let way = match random.below(5) {
+            0 | 1 => Way::Blocking,
+            2 | 3 => Way::Immediate,
+            _ => Way::Persistent(1 + random.below(3)),
+        };
+        let in_place = matches!(collective, Collective::AllGather | Collective::AllReduce) && random.once_in(3);
+        let long_only = matches!(collective, Collective::Send | Collective::Exchange);
+        // Some forms are not persistent.
+        let way = match way {
+            Way::Persistent(_) if in_place || long_only => Way::Immediate,
+            way => way,
+        };
+        let count = count(random, collective, size, typed!(kind, bytes()));
+        let options =
+            (collective != Collective::Barrier && random.once_in(3)).then(|| options(random, collective, count));
+        Call {
+            group,
+            size,
+            collective,
+            kind,
+            count,
+            root: random.below(size),
+            peer: random.below(size),
+            permutation: random.permutation(size),
+            combine: typed!(kind, combine(random)),
+            in_place,
+            options: if long_only { options.or(Some(Options::default())) } else { options },
+            way,
+            data: random.bits(),
+        }
+    }
+}
+
+fn bytes<T: Element>() -> usize {
+    size_of::<T>()
+}
+
+fn combine<T: Element>(random: &mut Random) -> Combine {
+    match random.below(4) {
+        0 => Combine::Plain,
+        1 => Combine::Commuting,
+        _ if T::OPERATIONS.is_empty() => Combine::Plain,
+        _ => Combine::System(random.of(T::OPERATIONS)),
+    }
+}
+
+/// None, one, a few, an odd number, and up to so many that a rank has 100 KiB, seldom 1 MiB.
+fn count(random: &mut Random, collective: Collective, size: usize, element: usize) -> usize {
+    use Collective::*;
+    let blocks = if matches!(collective, Scatter | Gather | AllGather | AllToAll | ReduceScatter) { size } else { 1 };
+    let most = |bytes: usize| bytes / element / blocks;
+    match random.below(64) {
+        0..=3 => 0,
+        4..=13 => 1,
+        14..=33 => 2 + random.below(20),
+        34..=49 => 1 + 2 * random.below(1 + most(16 << 10) / 2),
+        50..=62 => random.below(most(100 << 10) + 1),
+        _ => most(1 << 20),
+    }
+}
+
+fn options(random: &mut Random, collective: Collective, count: usize) -> Options {
+    let names: Vec<&str> = registry::of(collective).map(|algorithm| algorithm.name).collect();
+    let ports = [None, None, Some(PortModel::OneWay), Some(PortModel::OnePort), Some(PortModel::AllPorts)];
+    Options {
+        algorithm: (!random.once_in(8)).then(|| random.of(&names).to_string()),
+        packet: random.once_in(3).then(|| (count / (1 + random.below(12))).max(1)),
+        ports: random.of(&ports),
+        symmetrized: random.of(&[None, None, None, Some(false), Some(true)]),
+        ..Options::default()
+    }
+}
