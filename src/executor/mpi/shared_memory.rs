@@ -394,7 +394,7 @@ mod tests {
                 touched.extend(pages(pipe, Pipe::size(layout.capacity)));
             }
         }
-        assert!(touched.len() * PAGE < 128 << 20, "{} MiB", touched.len() * PAGE >> 20);
+        assert!(touched.len() * PAGE < 128 << 20, "{} MiB", (touched.len() * PAGE) >> 20);
     }
 
     #[test]
