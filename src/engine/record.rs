@@ -51,6 +51,8 @@ struct Words {
 pub(super) struct Records {
     begun: u64,
     ended: u64,
+    /// A hash of the signatures of all calls so far.
+    chain: u64,
     signatures: [u64; HISTORY as usize],
     words: Vec<Words>,
     board: Option<Board>,
@@ -59,7 +61,7 @@ pub(super) struct Records {
 impl Records {
     pub fn new(board: Option<Board>) -> Records {
         let words = vec![Words::default(); KEPT as usize];
-        Records { begun: 0, ended: 0, signatures: [0; HISTORY as usize], words, board }
+        Records { begun: 0, ended: 0, chain: 0, signatures: [0; HISTORY as usize], words, board }
     }
 
     /// The number of the last call.
@@ -91,7 +93,7 @@ impl Records {
                 board.mine().tell(number, &words.text);
             }
         }
-        Stamp { number, signature }
+        Stamp { number, signature: self.chain }
     }
 
     /// A call has been refused before it began.
@@ -107,6 +109,7 @@ impl Records {
 
     fn note(&mut self, signature: u64) -> u64 {
         self.begun += 1;
+        self.chain = (self.chain.rotate_left(5) ^ signature).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.signatures[(self.begun % HISTORY) as usize] = signature;
         if let Some(board) = &self.board {
             board.mine().begin(self.begun, signature);
