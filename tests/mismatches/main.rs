@@ -67,9 +67,13 @@ fn on_threads() {
                 let written = rank.buffers.look().or(if soon { None } else { Some("too late") });
                 told(&case, next, place, outcomes).and_then(|text| written.map_or(Ok(text), |why| Err(why.into())))
             });
-            let texts: Vec<String> = texts.into_iter().enumerate().map(|(rank, text)| {
-                text.unwrap_or_else(|why| panic!("'{}', rank {rank} of {size}, {odd} is odd: {why}", case.name))
-            }).collect();
+            let texts: Vec<String> = texts
+                .into_iter()
+                .enumerate()
+                .map(|(rank, text)| {
+                    text.unwrap_or_else(|why| panic!("'{}', rank {rank} of {size}, {odd} is odd: {why}", case.name))
+                })
+                .collect();
             let said: std::collections::BTreeSet<&String> = texts.iter().filter(|text| !text.is_empty()).collect();
             assert_eq!(said.len(), 1, "'{}', {size} ranks: {said:?}", case.name);
         }

@@ -24,7 +24,8 @@ fn every_case(world: &SimpleCommunicator, shares: bool) {
         }
         let place = Place { rank, odd: case.odd(index, size), size };
         let is_odd = rank == place.odd;
-        let mut fault = |why: &str| wrong.push(format!("'{}', rank {rank} of {size}, {} is odd: {why}", case.name, place.odd));
+        let mut fault =
+            |why: &str| wrong.push(format!("'{}', rank {rank} of {size}, {} is odd: {why}", case.name, place.odd));
         let cube = Hypercube::new(world).expect("a hypercube");
         let mut calling = Rank::of(&cube);
         world.barrier();
