@@ -6,7 +6,7 @@
 use super::record::{sentence, Records, REFUSED};
 use crate::error::Error;
 use crate::executor::board::{Board, Line, Presence};
-use crate::executor::Transport;
+use crate::executor::{Transport, Trouble};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -107,6 +107,16 @@ enum Called {
     Unknown,
 }
 
+/// A far rank's answer.
+struct Answered {
+    /// The first call in which it differs from this rank; 0 if it does not.
+    differs: u64,
+    /// What it called under that number, or the one asked for.
+    number: u64,
+    called: Called,
+    doing: String,
+}
+
 /// The agreement of a communicator, as one of its ranks sees it.
 pub(super) struct Agreement {
     pub rank: usize,
@@ -117,8 +127,8 @@ pub(super) struct Agreement {
     far: Vec<usize>,
     /// What is wrong, once it is known.
     pub failure: Option<Error>,
-    /// Answers that have come from far ranks: what they called under the number asked for, what they are doing, and when that came.
-    answers: BTreeMap<usize, (u64, Called, String)>,
+    /// Answers that have come from far ranks.
+    answers: BTreeMap<usize, Answered>,
     /// What this rank is doing, for those that ask.
     pub doing: String,
 }
@@ -204,7 +214,7 @@ impl Agreement {
                         () if begun < number => Called::NotYet(begun),
                         () => Called::This(signature, words),
                     };
-                    self.answers.insert(rank, (differs, called, doing));
+                    self.answers.insert(rank, Answered { differs, number, called, doing });
                 }
                 None => (),
             }
@@ -214,14 +224,14 @@ impl Agreement {
 
     /// Asks far ranks what they are in.
     pub fn ask(&mut self, ranks: &[usize], number: u64, transport: &mut dyn Transport) {
-        let known = self.records.known().collect();
+        let known = self.records.known().filter(|known| known.0 <= number).collect();
         let question = Note::Question { number, known }.encode();
         ranks.iter().for_each(|&rank| transport.tell(rank, &question));
     }
 
     /// What a far rank has answered that it is doing.
     pub fn answered(&self, rank: usize) -> Option<&str> {
-        self.answers.get(&rank).map(|answer| answer.2.as_str())
+        self.answers.get(&rank).map(|answer| answer.doing.as_str())
     }
 
     /// Compares what this rank has called with what the others say: what is wrong, if anything. `oldest` is the first call
@@ -240,7 +250,7 @@ impl Agreement {
                 return Some(self.lost(board.ranks[place], how));
             }
         }
-        let differs = self.answers.values().map(|answer| answer.0).filter(|&number| number > 0).min();
+        let differs = self.answers.values().map(|answer| answer.differs).filter(|&number| number > 0).min();
         differs.map(|number| self.mismatch(number, transport))
     }
 
@@ -255,24 +265,43 @@ impl Agreement {
         format!("lost\n{rank}\nrank {rank} {how}{last}")
     }
 
-    /// What all ranks called under a number, in words: not the same.
+    /// Whether a far rank has said what it called under a number, or that it differs before; answers to earlier questions may still come.
+    fn has_answered(&self, rank: usize, number: u64) -> bool {
+        self.answers.get(&rank).is_some_and(|answer| answer.differs > 0 || answer.number == number)
+    }
+
+    /// The first call in which a rank is known to differ from this one.
+    fn first_difference(&self) -> Option<u64> {
+        let differs = |line: &Line| {
+            self.records.known().find(|(number, mine)| line.signature(*number).is_some_and(|said| said != *mine))
+        };
+        let near = self.board.iter().flat_map(|board| (0..board.ranks.len()).map(|place| board.line(place)));
+        let near = near.filter_map(differs).map(|(number, _)| number);
+        near.chain(self.answers.values().map(|answer| answer.differs).filter(|&number| number > 0)).min()
+    }
+
+    /// What all ranks called under a number, or the first time that they differed before, in words: not the same.
     pub fn mismatch(&mut self, number: u64, transport: &mut dyn Transport) -> String {
         if !self.far.is_empty() {
             self.answers.clear();
             let far = self.far.clone();
             self.ask(&far, number, transport);
             let start = Instant::now();
-            while self.answers.len() < self.far.len() && start.elapsed() < ANSWERS {
+            while !self.far.iter().all(|&rank| self.has_answered(rank, number)) && start.elapsed() < ANSWERS {
                 let mut done = Vec::new();
                 // Who has found it first is not asked any more.
                 if let Some(finding) = self.listen(transport) {
                     return finding;
                 }
-                if transport.advance(false, &mut done).is_err() {
+                // More messages of other calls may come.
+                if matches!(transport.advance(false, &mut done), Err(Trouble::Failed(_))) {
                     break;
                 }
                 std::thread::yield_now();
             }
+        }
+        if let Some(first) = self.first_difference().filter(|&first| first < number) {
+            return self.mismatch(first, transport);
         }
         // Those that are about to make the call are waited for, so that it is said what they call.
         let start = Instant::now();
@@ -303,7 +332,8 @@ impl Agreement {
             called.push((board.ranks[place], this));
         }
         for &rank in &self.far {
-            let answer = self.answers.get(&rank).map(|answer| answer.1.clone());
+            let answer = self.answers.get(&rank).filter(|answer| answer.number == number);
+            let answer = answer.map(|answer| answer.called.clone());
             called.push((rank, answer.unwrap_or(Called::Unknown)));
         }
         called.sort_by_key(|(rank, _)| *rank);

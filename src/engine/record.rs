@@ -51,6 +51,8 @@ struct Words {
 pub(super) struct Records {
     begun: u64,
     ended: u64,
+    /// A hash of the signatures of all calls so far.
+    chain: u64,
     signatures: [u64; HISTORY as usize],
     words: Vec<Words>,
     board: Option<Board>,
@@ -59,7 +61,7 @@ pub(super) struct Records {
 impl Records {
     pub fn new(board: Option<Board>) -> Records {
         let words = vec![Words::default(); KEPT as usize];
-        Records { begun: 0, ended: 0, signatures: [0; HISTORY as usize], words, board }
+        Records { begun: 0, ended: 0, chain: 0, signatures: [0; HISTORY as usize], words, board }
     }
 
     /// The number of the last call.
@@ -73,7 +75,7 @@ impl Records {
         let own = arguments.signature();
         // Their order in the sum is of no matter: each is spread over all bits first.
         let signature = plan.signature ^ own.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17);
-        let number = self.note(signature);
+        let number = self.begun + 1;
         let words = &mut self.words[(number % KEPT) as usize];
         words.number = number;
         let same = words
@@ -84,6 +86,7 @@ impl Records {
             words.of = Some((Rc::clone(plan), own, arguments.at));
             words.text = described(plan, arguments);
         }
+        // The words are there before the number is: whoever sees the one finds the other.
         if let Some(board) = &self.board {
             if same {
                 board.mine().tell_again(number);
@@ -91,27 +94,29 @@ impl Records {
                 board.mine().tell(number, &words.text);
             }
         }
-        Stamp { number, signature }
+        self.note(signature);
+        Stamp { number, signature: self.chain }
     }
 
     /// A call has been refused before it began.
     pub fn refuse(&mut self, collective: &str, why: &str, at: &Location) {
-        let number = self.note(REFUSED);
+        let number = self.begun + 1;
         let text = format!("{collective}\n{why}\n{}", place(at));
         if let Some(board) = &self.board {
             board.mine().tell(number, &text);
         }
         self.words[(number % KEPT) as usize] = Words { number, of: None, text };
+        self.note(REFUSED);
         self.end();
     }
 
-    fn note(&mut self, signature: u64) -> u64 {
+    fn note(&mut self, signature: u64) {
         self.begun += 1;
+        self.chain = (self.chain.rotate_left(5) ^ signature).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.signatures[(self.begun % HISTORY) as usize] = signature;
         if let Some(board) = &self.board {
             board.mine().begin(self.begun, signature);
         }
-        self.begun
     }
 
     /// A call is over.

@@ -49,7 +49,8 @@ pub(crate) const SINGLE_COPY_FROM: usize = 64 << 10;
 pub(crate) struct Stamp {
     /// The call's number on its communicator, from 1 on.
     pub number: u64,
-    /// A hash of all that ranks must agree on.
+    /// A hash of all that ranks must agree on, in this call and in all before it: calls may differ and be over on all ranks, and the
+    /// next message tells.
     pub signature: u64,
 }
 
