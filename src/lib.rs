@@ -50,6 +50,8 @@
 //! # Where to find what
 //! * [`comm`]: the communicator, [`Hypercube`], and its collectives. Start here.
 //! * [`threads`]: the same on threads, without MPI.
+//! * [`request`]: calls that go on while the program computes, and calls that are started again and again. [`raw`]: calls on
+//!   untyped buffers.
 //! * [`operation`]: what reductions combine with. [`buffer`]: what can be sent and received. [`error`]: what can go
 //!   wrong.
 //! * [`matrix`]: products and transposes of matrices that are spread over the ranks.
@@ -75,7 +77,7 @@
 //!
 //! # Environment
 //! These variables are for users of programs that they cannot change. Rank 0's values count on all ranks; only the last
-//! three are read by each rank for itself. Threads ([`threads::run`]) read the first four.
+//! four are read by each rank for itself. Threads ([`threads::run`]) read the first four and the two limits.
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -84,8 +86,9 @@
 //! | `HYPERCOLL_PORTS` | port model, `one-way`, `one-port` or `all-ports`, in the same form |
 //! | `HYPERCOLL_SYMMETRIZED` | all dimensions at once or one at a time, `true` or `false`, in the same form |
 //! | `HYPERCOLL_TUNING` | the tuning file that `hypercoll tune` has written ([`select::tuning`]); empty: none. Not set: `hypercoll/<host>-<shared\|network>.toml` in `XDG_CONFIG_HOME` or `~/.config`, if there is one |
-//! | `HYPERCOLL_TIMEOUT` | whole seconds without progress after which a collective ends the job; it names the ranks that are missing |
-//! | `HYPERCOLL_SHARED_MEMORY` | `single-copy` (the default): messages between ranks of one host go through memory that they share, and long ones are copied out of the sender's; `two-copies`: ranks do not read each other's memory; `off`: messages go through MPI. If ranks differ, the one that allows the least counts |
+//! | `HYPERCOLL_ROLL_CALL` | whole seconds without progress after which a rank says what every rank of the communicator is doing, once (`log`, level warn, or standard error where no logger is set); not set: 10; `0`: never |
+//! | `HYPERCOLL_TIMEOUT` | whole seconds without progress after which a collective ends the job; `60,error`: it returns [`Error::Timeout`] on all ranks instead (on threads always) |
+//! | `HYPERCOLL_SHARED_MEMORY` | `single-copy` (the default): messages between ranks of one host go through memory that they share, and long ones are copied out of the sender's; `two-copies`: ranks do not read each other's memory; `off`: messages go through MPI, and ranks of a host still see what the others are in; `none`: they share nothing at all, as if each were on a host of its own, for tests. If ranks differ, the one that allows the least counts |
 //! | `HYPERCOLL_SYNCHRONOUS_SENDS` | `1`: every send waits for its receive, for tests |
 //!
 //! The options of a call count for more than the environment. A variable that asks for what does not exist is an error
@@ -110,37 +113,27 @@
 //!
 //! In any case:
 //! * A rank whose own arguments are wrong gets an error before it sends anything, and its buffers stay as they were.
-//! * A message is never written beyond the buffer that it is received into.
-//! * Over MPI, a rank that waits for ten seconds without progress says for which ranks it waits (`log`, level warn). If
-//!   `HYPERCOLL_TIMEOUT` is set, the job ends after so many seconds.
+//! * A message is never written beyond the buffer that it is received into, and none of one call is ever taken for one of another.
+//! * If ranks make different calls, all of them get an error that says which ranks deviate, what each side has called, and
+//!   where ([`Error::Mismatch`]). So they do if a rank was refused its arguments, has panicked, has let go of its
+//!   [`Hypercube`], has ended or was killed ([`Error::Mismatch`], [`Error::RankFailed`]).
+//! * No wait is silent: see `HYPERCOLL_ROLL_CALL` and `HYPERCOLL_TIMEOUT` above. [`Hypercube::new`] is covered, too.
 //!
-//! # What is not noticed
-//! As with MPI, the calls of all ranks must fit together, and it is the program that has to see to it. A rank checks
-//! one thing only: whether a message that arrives is as long as it expects. So:
+//! # When ranks disagree
+//! Every call on a communicator has a number, and a signature: collective, root or peer, lengths, type and size of
+//! elements, operation, whether it is in place, options, the algorithm chosen with its parameters, permutation, avoided
+//! links. Messages carry both. A rank that waits looks at what the others of its host have called, and asks those of other
+//! hosts.
 //!
-//! * **Messages of different lengths** (as when counts differ) are an error on the rank that receives:
-//!   [`Error::CountsDiffer`]. In place of all that this rank still has to send in the call it sends empty messages, and
-//!   ranks that receive one get an error too ([`Error::PeerFailed`]). All other ranks get `Ok`, and often the sender is
-//!   one of them. Between hosts, if the expected or the actual message has more than 2 KiB, the error comes after a
-//!   tenth of a second.
-//! * **Messages of equal lengths** are taken for what is expected. Where ranks pass different roots, different
-//!   operations or elements of different types, or even call different collectives, there may be no error at all, and
-//!   wrong data.
-//! * **Different numbers of messages** come of different packet sizes or algorithms, of counts for which the library
-//!   chooses different ones, and often of different roots. A rank that expects more messages than come waits for ever.
-//!   A message that nobody expects is taken for one of a later call, which then returns wrong data or an error.
-//! * **A count of 0 on some ranks only** is such a difference, since no elements are no message. The other ranks may
-//!   wait for ever, and what they have sent may turn up as the data of a later call.
-//! * **An error of the arguments on one rank** is returned on that rank alone. The others wait for it. If it goes on to
-//!   another call, that call may get what the others have sent for this one.
+//! A rank that has nothing to wait for is not held up for the sake of this. The root of a broadcast, for instance, may
+//! have returned before anybody else has called: such a rank is told in its next call on the communicator.
 //!
-//! After an error on the way (not one of its arguments), a rank's later calls on that [`Hypercube`] return
-//! [`Error::Broken`]. Ranks that have had no error do not know of it, and wait for that rank in their next call. So a
-//! rank that gets an error should end the job (`MPI_Abort`), or tell the others by means of its own; then all of them
-//! can make a new [`Hypercube`].
+//! After such an error the communicator is broken on all ranks: calls return [`Error::Broken`]. A new [`Hypercube`] made from
+//! the same MPI communicator works, and nothing that was sent on the old one is ever taken for one of its messages. An
+//! error of the arguments that all ranks get alike breaks nothing.
 //!
-//! On threads, a wait for a rank whose code has ended is an error ([`Error::PeerFailed`]). Other waits on threads have
-//! no limit, and are not reported.
+//! What cannot be seen: two closures that differ look alike, and so do two types of one name and size; that data is wrong;
+//! and between hosts what a rank has called that is in no call, as it does not answer before its next one.
 //!
 //! # Papers
 //! * HJ86: C.-T. Ho, S. L. Johnsson, Distributed Routing Algorithms for Broadcasting and Personalized Communication in

@@ -39,7 +39,7 @@ impl Hypercube {
     /// All ranks: `send` has m elements, `receive` m times [`Hypercube::size`].
     ///
     /// # Errors
-    /// [`Error::Length`]; what goes wrong between ranks.
+    /// [`Error::Length`](crate::Error::Length); what goes wrong between ranks.
     ///
     /// # Examples
     /// ```
@@ -61,7 +61,7 @@ impl Hypercube {
     /// All-gather in place: block r of `blocks` is the block of rank r; the others are filled in.
     ///
     /// # Errors
-    /// [`Error::Length`] if the length is no multiple of the number of ranks; what goes wrong between ranks.
+    /// [`Error::Length`](crate::Error::Length) if the length is no multiple of the number of ranks; what goes wrong between ranks.
     ///
     /// # Examples
     /// ```
@@ -82,7 +82,7 @@ impl Hypercube {
     /// All ranks: both have the same length, m times [`Hypercube::size`].
     ///
     /// # Errors
-    /// [`Error::Length`]; what goes wrong between ranks.
+    /// [`Error::Length`](crate::Error::Length); what goes wrong between ranks.
     ///
     /// # Examples
     /// ```
@@ -108,7 +108,7 @@ impl Hypercube {
     /// All ranks: both have the same length.
     ///
     /// # Errors
-    /// [`Error::Length`]; [`Error::Operation`] if it is not defined for the type; what goes wrong between ranks.
+    /// [`Error::Length`](crate::Error::Length); [`Error::Operation`](crate::Error::Operation) if it is not defined for the type; what goes wrong between ranks.
     ///
     /// # Examples
     /// ```
@@ -187,7 +187,7 @@ impl Hypercube {
     /// All ranks pass the same permutation and equal lengths.
     ///
     /// # Errors
-    /// [`Error::Permutation`]; [`Error::Length`]; what goes wrong between ranks.
+    /// [`Error::Permutation`](crate::Error::Permutation); [`Error::Length`](crate::Error::Length); what goes wrong between ranks.
     ///
     /// # Examples
     /// ```

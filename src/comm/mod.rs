@@ -68,13 +68,8 @@ const TIMED_FROM: f64 = 10e-6;
 /// call the same collectives in the same order, as with MPI. Every call returns a [`Result`]; an error of the arguments
 /// leaves the buffers as they were.
 ///
-/// That the calls of all ranks fit together is for the program to see. Where they do not, most differences are
-/// [not noticed](crate#what-is-not-noticed): calls may return wrong data, or wait for ever. Over MPI a rank says after ten
-/// seconds without progress for whom it waits (`log`, level warn), and `HYPERCOLL_TIMEOUT` ends the job.
-///
-/// If a collective fails on the way on this rank (for instance because a message of another length came), this `Hypercube` is
-/// broken: later calls on it return [`Error::Broken`], since messages of the failed one may still be under way. Other ranks need
-/// not know of it.
+/// If ranks make different calls, or one of them cannot make its, all of them get an error, and this `Hypercube` is broken: later calls
+/// return [`Error::Broken`]. See [When ranks disagree](crate#when-ranks-disagree).
 ///
 /// # Examples
 /// ```
@@ -115,7 +110,8 @@ impl Hypercube {
     /// Variables of the [environment](crate#environment) are read here, most of them and the tuning file by rank 0 for all ranks.
     ///
     /// # Errors
-    /// [`Error::Mpi`] if MPI cannot duplicate the communicator; [`Error::Tuning`] if the tuning file that `HYPERCOLL_TUNING` names
+    /// [`Error::Communicator`] if it is an intercommunicator, ranks have different versions of this library, or MPI does not serve this
+    /// thread; [`Error::Mpi`] if MPI cannot duplicate it; [`Error::Timeout`] if ranks are missing; [`Error::Tuning`] if the tuning file that `HYPERCOLL_TUNING` names
     /// cannot be read or makes no sense; [`Error::Environment`] if a variable asks for what does not exist. The last two are
     /// the same on all ranks.
     ///

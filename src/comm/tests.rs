@@ -35,7 +35,9 @@ impl Transport for Alone {
         Ok(false)
     }
 
-    fn pause(&mut self) {}
+    fn pause(&mut self) -> bool {
+        true
+    }
 
     fn under_way(&self) -> Vec<usize> {
         Vec::new()

@@ -173,14 +173,14 @@ impl Agreement {
     }
 
     /// Listens to far ranks, answers them, and returns what one of them has found.
-    pub fn listen(&mut self, transport: &mut dyn Transport) -> Option<Error> {
+    pub fn listen(&mut self, transport: &mut dyn Transport) -> Option<String> {
         while let Some((rank, bytes)) = transport.hear() {
             match Note::decode(&bytes) {
                 Some(Note::Finding(finding)) => {
                     if let Some(board) = &self.board {
                         board.find(&finding);
                     }
-                    return Some(understood(&finding));
+                    return Some(finding);
                 }
                 Some(Note::Question { number, known }) => {
                     let differs = known.iter().find(|(number, signature)| {
@@ -264,7 +264,11 @@ impl Agreement {
             let start = Instant::now();
             while self.answers.len() < self.far.len() && start.elapsed() < ANSWERS {
                 let mut done = Vec::new();
-                if self.listen(transport).is_some() || transport.advance(false, &mut done).is_err() {
+                // Who has found it first is not asked any more.
+                if let Some(finding) = self.listen(transport) {
+                    return finding;
+                }
+                if transport.advance(false, &mut done).is_err() {
                     break;
                 }
                 std::thread::yield_now();
@@ -372,7 +376,7 @@ pub(super) fn listed(ranks: &[usize]) -> String {
 }
 
 /// The error that a finding is.
-fn understood(finding: &str) -> Error {
+pub(super) fn understood(finding: &str) -> Error {
     let mut parts = finding.splitn(3, '\n');
     let [kind, ranks, what] = [(); 3].map(|()| parts.next().unwrap_or_default());
     let ranks: Vec<usize> = ranks.split(' ').filter_map(|rank| rank.parse().ok()).collect();

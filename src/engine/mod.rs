@@ -18,7 +18,7 @@ use crate::executor::memory::Span;
 use crate::executor::patience::{say, Patience};
 use crate::executor::{Token, Transport, Trouble};
 use crate::plan::Plan;
-use agreement::{listed, Agreement};
+use agreement::{listed, understood, Agreement};
 use arguments::Arguments;
 use execution::{Execution, Means};
 use record::sentence;
@@ -166,7 +166,9 @@ impl Engine {
             if !matches!(outcome, Ok(false)) || !done.is_empty() {
                 break;
             }
-            self.transport.pause();
+            if self.transport.pause() {
+                break;
+            }
             outcome = self.transport.advance(all, &mut done);
         }
         let mut moved = !done.is_empty();
@@ -241,9 +243,9 @@ impl Engine {
         while !self.is_over(ticket) {
             let products = self.active.iter().any(|&place| self.executions[place as usize].has_products());
             if !self.look(if products { 1 } else { LOOKS }) {
-                self.idle(false);
                 poll_others();
-                self.transport.pause();
+                let slept = self.transport.pause();
+                self.idle(slept);
             }
         }
         self.take(ticket)
@@ -270,10 +272,9 @@ impl Engine {
     pub fn end(&mut self, ticket: Ticket) {
         while !self.is_over(ticket) {
             if !self.poll() {
-                self.idle(false);
-                // Ranks that this one waits for may wait for it on another communicator.
                 poll_others();
-                self.transport.pause();
+                let slept = self.transport.pause();
+                self.idle(slept);
             }
         }
         let execution = &mut self.executions[ticket.place as usize];
@@ -332,8 +333,8 @@ impl Engine {
     /// Looks at the clock, and at the others if it is time.
     fn watch(&mut self) {
         let waited = self.waiting.since.get_or_insert_with(Instant::now).elapsed();
-        if let Some(error) = self.agreement.listen(&mut *self.transport) {
-            return self.fail(error);
+        if let Some(finding) = self.agreement.listen(&mut *self.transport) {
+            return self.fail(understood(&finding));
         }
         let Some(oldest) = self.oldest() else { return };
         if waited >= self.waiting.judged.map_or(SUSPICION, |judged| judged + AGAIN) {

@@ -96,8 +96,8 @@ pub(crate) trait Transport {
     /// all that is under way is complete, so that it may be reported together.
     fn advance(&mut self, all: bool, done: &mut Vec<Token>) -> std::result::Result<bool, Trouble>;
 
-    /// Between two looks that found nothing: lets others run.
-    fn pause(&mut self);
+    /// Between two looks that found nothing: lets others run; whether that took so long that the clock is worth a look.
+    fn pause(&mut self) -> bool;
 
     /// The ranks with which something is under way.
     fn under_way(&self) -> Vec<usize>;

@@ -134,12 +134,13 @@ impl Transport for Threads {
         Ok(moved)
     }
 
-    fn pause(&mut self) {
+    fn pause(&mut self) -> bool {
         let mailbox = &self.mailboxes[self.rank];
         let arrived = mailbox.lock();
         if !arrived.news {
             drop(mailbox.news.wait_timeout(arrived, LOOK));
         }
+        true
     }
 
     fn under_way(&self) -> Vec<usize> {

@@ -3,23 +3,27 @@
 use super::options::{all_parameters, with_options};
 use super::*;
 
-/// The outcome of a call in which one rank passes another count, and of a barrier after it.
+/// The outcome of a call in which ranks differ, and of a barrier after it.
 type Outcomes = Vec<(hypercoll::Result<()>, hypercoll::Result<()>)>;
 
-/// Somebody sees that the counts differ; who saw it has a broken communicator; who did not may go on.
-fn somebody_sees_it(case: &str, outcomes: &Outcomes) {
-    assert!(outcomes.iter().any(|(first, _)| first.is_err()), "{case}: nobody saw it");
-    for (rank, (first, second)) in outcomes.iter().enumerate() {
-        if let Err(error) = first {
-            let expected = matches!(error, Error::CountsDiffer { .. } | Error::PeerFailed { .. });
-            assert!(expected, "{case}, rank {rank}: {error}");
-            assert_eq!(*second, Err(Error::Broken), "{case}, rank {rank}");
-            assert!(!error.to_string().is_empty());
-        }
+/// Every rank gets the same error, from the first call that needs others or from the next one, and a broken communicator after it.
+fn all_see_it(case: &str, odd: usize, outcomes: &Outcomes) {
+    for (rank, outcome) in outcomes.iter().enumerate() {
+        let error = match outcome {
+            (Err(error), second) => {
+                assert!(matches!(second, Err(Error::Broken { .. })), "{case}, rank {rank}: {second:?}");
+                error
+            }
+            (Ok(()), Err(error)) => error,
+            (Ok(()), Ok(())) => panic!("{case}: rank {rank} does not see it"),
+        };
+        let Error::Mismatch { ranks, what } = error else { panic!("{case}, rank {rank}: {error}") };
+        // Of two ranks either may be the odd one.
+        assert!(ranks.contains(&odd) || outcomes.len() == 2, "{case}, rank {rank}: {error}");
+        assert!(what.matches("tests/api/ranks.rs:").count() >= 1, "{case}, rank {rank}: {error}");
     }
 }
 
-/// Counts that differ, but give messages of the same number: the lengths show it.
 #[test]
 fn counts_that_differ() {
     for size in [2, 3, 5, 8] {
@@ -27,44 +31,34 @@ fn counts_that_differ() {
             let outcomes: Outcomes = on(size, move |cube| {
                 let mut data = vec![cube.rank() as u64; if cube.rank() == odd { 6 } else { 5 }];
                 let first = cube.broadcast(0).algorithm("sbt").ports(PortModel::OnePort).run(&mut data);
-                let second = if first.is_err() { cube.barrier() } else { Ok(()) };
-                (first, second)
+                (first, cube.barrier())
             });
-            somebody_sees_it(&format!("broadcast, size {size}, rank {odd}"), &outcomes);
-            // Whoever hears of it from the parent is told so too.
-            if odd == 0 {
-                assert!(outcomes[1..].iter().all(|(first, _)| first.is_err()), "size {size}: {outcomes:?}");
-                assert!(outcomes.iter().any(|o| matches!(o.0, Err(Error::CountsDiffer { got: 48, expected: 40, .. }))));
-            }
+            all_see_it(&format!("broadcast, size {size}, rank {odd}"), odd, &outcomes);
             let outcomes: Outcomes = on(size, move |cube| {
                 let own = vec![1u64; if cube.rank() == odd { 3 } else { 4 }];
                 let mut sum = own.clone();
                 let first = cube.all_reduce().algorithm("sbt").run(&own, &mut sum, SystemOperation::sum());
-                let second = if first.is_err() { cube.barrier() } else { Ok(()) };
-                (first, second)
+                (first, cube.barrier())
             });
-            somebody_sees_it(&format!("all-reduce, size {size}, rank {odd}"), &outcomes);
+            all_see_it(&format!("all-reduce, size {size}, rank {odd}"), odd, &outcomes);
         }
     }
 }
 
-/// Calls so different that the ranks' schedules do not have the same messages: nobody may wait for ever.
+/// Calls so different that the ranks' schedules do not have the same messages: nobody waits for ever.
 #[test]
 fn calls_that_differ_in_shape() {
     let outcomes: Outcomes = on(4, |cube| {
         let mut data = vec![0u64; if cube.rank() == 0 { 0 } else { 5 }];
-        let first = cube.process_at_rank(0).broadcast_into(&mut data);
-        let second = if first.is_err() { cube.barrier() } else { Ok(()) };
-        (first, second)
+        (cube.process_at_rank(0).broadcast_into(&mut data), cube.barrier())
     });
-    somebody_sees_it("nothing from the root", &outcomes);
+    all_see_it("nothing from the root", 0, &outcomes);
     let outcomes: Outcomes = on(4, |cube| {
         let mut data = vec![0u64; 64];
         let first = cube.broadcast(0).packet(if cube.rank() == 0 { 64 } else { 8 }).run(&mut data);
-        let second = if first.is_err() { cube.barrier() } else { Ok(()) };
-        (first, second)
+        (first, cube.barrier())
     });
-    somebody_sees_it("packets differ", &outcomes);
+    all_see_it("packets differ", 0, &outcomes);
 }
 
 /// A rank that returns early, for instance by `?` after an error that it alone sees, does not leave the others waiting.
@@ -93,7 +87,7 @@ fn a_panic_ends_the_others_waiting() {
             if unwraps {
                 outcome.unwrap();
             } else {
-                assert!(matches!(outcome, Err(Error::PeerFailed { .. })), "{outcome:?}");
+                assert!(matches!(outcome, Err(Error::RankFailed { rank: 3, .. })), "{outcome:?}");
             }
         });
         assert_eq!(message, "rank 3 has had enough", "unwraps: {unwraps}");
@@ -142,7 +136,7 @@ fn after_a_panic_nothing_is_combined() {
         };
         let mut sum = [0; 4];
         let outcome = cube.all_reduce().algorithm("histogram").run(&[1u64; 4], &mut sum, add);
-        assert!(matches!(outcome, Err(Error::PeerFailed { .. })), "{outcome:?}");
+        assert!(matches!(outcome, Err(Error::RankFailed { rank: 0, .. })), "{outcome:?}");
     });
     assert_eq!(message, "rank 0 cannot add");
     assert_eq!(calls.load(Ordering::Relaxed), 1);
@@ -168,7 +162,7 @@ fn a_panic_is_passed_on_whatever_comes_of_it() {
         Some(catch_unwind(AssertUnwindSafe(call)))
     });
     assert!(matches!(outcomes[0], Some(Err(_))), "rank 0 combines what comes from rank 2, and panics: {outcomes:?}");
-    assert!(matches!(outcomes[2], Some(Ok(Err(Error::PeerFailed { .. })))), "{outcomes:?}");
+    assert!(matches!(outcomes[2], Some(Ok(Err(Error::RankFailed { .. })))), "{outcomes:?}");
 }
 
 /// No rank leaves a barrier before all have entered it, whoever is late.

@@ -40,11 +40,11 @@ fn too_small_a_window() {
     let mut tally = Tally::default();
     for case in cases() {
         let mut mutant = case.schedules.clone();
-        mutant.iter_mut().for_each(|schedule| schedule.window = 0);
+        mutant.iter_mut().for_each(|schedule| schedule.run_ahead.window = 0);
         if mutant.iter().any(|schedule| !schedule.operations().is_empty()) {
             tally.refused(&case, "window 0", &mutant, &[&["Deadlock"]]);
         }
-        mutant.iter_mut().for_each(|schedule| schedule.window = 1);
+        mutant.iter_mut().for_each(|schedule| schedule.run_ahead.window = 1);
         // Two ranks whose first operations are sends to each other.
         let first = |rank: usize| mutant[rank].operations().first().map(|op| op.kind);
         let both_send = (0..case.call.size).any(|rank| match first(rank) {

@@ -77,10 +77,9 @@ impl Peer {
         (self.there.pipe.position(), self.here.pipe.position())
     }
 
-    /// Finds out where the next message goes, if it is there.
-    fn open(&mut self, oldest: u64) -> Result<(), Trouble> {
-        let Some((_, expected, spans)) = self.receives.front() else { return Ok(()) };
-        let Some(receiving) = Receiving::next(&mut self.here, total(spans)) else { return Ok(()) };
+    /// Finds out where a message goes that is not for the first receive.
+    #[cold]
+    fn divert(&mut self, receiving: Receiving, oldest: u64) -> Result<(), Trouble> {
         let message = receiving.message();
         if let Some(at) = self.receives.iter().position(|(_, stamp, _)| message.is_of(*stamp)) {
             let Some((token, stamp, spans)) = self.receives.remove(at) else { return Ok(()) };
@@ -91,6 +90,7 @@ impl Peer {
             self.current = Some((receiving, Target::Receive(token, spans)));
             return Ok(());
         }
+        let Some((_, expected, _)) = self.receives.front() else { return Ok(()) };
         let found = message.stamp(expected.number);
         let same_number = self.receives.iter().find(|(_, stamp, _)| stamp.number == found.number);
         if same_number.is_some() || found.number < oldest {
@@ -103,12 +103,30 @@ impl Peer {
     }
 
     /// Receives what is there; the receive that is complete.
+    #[inline]
     fn receive(&mut self, oldest: u64) -> Result<Option<(Token, Vec<Span>)>, Trouble> {
         if self.current.is_none() {
-            self.open(oldest)?;
+            let Some((_, stamp, spans)) = self.receives.front() else { return Ok(None) };
+            let bytes = total(spans);
+            let Some(mut receiving) = Receiving::next(&mut self.here, bytes) else { return Ok(None) };
+            if receiving.message().is_of(*stamp) && receiving.message().bytes == bytes as u64 {
+                let is_complete = receiving.advance(&mut self.here, self.process, spans);
+                let first = self.receives.pop_front().map(|(token, _, spans)| (token, spans));
+                if is_complete {
+                    return Ok(first);
+                }
+                self.current = first.map(|(token, spans)| (receiving, Target::Receive(token, spans)));
+                return Ok(None);
+            }
+            self.divert(receiving, oldest)?;
         }
-        let Some((mut receiving, mut target)) = self.current.take() else { return Ok(None) };
-        let is_complete = match &mut target {
+        self.go_on(oldest)
+    }
+
+    /// The same for a message that has been begun.
+    fn go_on(&mut self, oldest: u64) -> Result<Option<(Token, Vec<Span>)>, Trouble> {
+        let Some((receiving, target)) = &mut self.current else { return Ok(None) };
+        let is_complete = match target {
             Target::Receive(_, spans) => receiving.advance(&mut self.here, self.process, spans),
             Target::Aside(_, bytes) => {
                 // SAFETY: the bytes are ours, and stay where they are while they are received.
@@ -116,16 +134,16 @@ impl Peer {
                 receiving.advance(&mut self.here, self.process, &[span])
             }
         };
-        match target {
-            _ if !is_complete => {
-                self.current = Some((receiving, target));
-                Ok(None)
-            }
-            Target::Receive(token, spans) => Ok(Some((token, spans))),
-            Target::Aside(stamp, bytes) => {
+        if !is_complete {
+            return Ok(None);
+        }
+        match self.current.take() {
+            Some((_, Target::Receive(token, spans))) => Ok(Some((token, spans))),
+            Some((_, Target::Aside(stamp, bytes))) => {
                 self.aside.push_back((stamp, bytes));
-                Ok(self.take_aside(oldest)?)
+                self.take_aside(oldest)
             }
+            None => Ok(None),
         }
     }
 
@@ -376,7 +394,7 @@ mod tests {
                 touched.extend(pages(pipe, Pipe::size(layout.capacity)));
             }
         }
-        assert!(touched.len() * PAGE < 128 << 20, "{} MiB", touched.len() * PAGE >> 20);
+        assert!(touched.len() * PAGE < 128 << 20, "{} MiB", (touched.len() * PAGE) >> 20);
     }
 
     #[test]

@@ -108,13 +108,14 @@ impl Transport for MpiTransport {
         Ok(moved)
     }
 
-    fn pause(&mut self) {
+    fn pause(&mut self) -> bool {
         // Not every MPI library lets others run when it is asked for progress.
         if self.crowded || !self.messages.any() && self.looks.is_multiple_of(LOOKS) {
             std::thread::yield_now();
         } else if !self.messages.any() {
             std::hint::spin_loop();
         }
+        false
     }
 
     fn under_way(&self) -> Vec<usize> {

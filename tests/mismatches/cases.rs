@@ -1,0 +1,455 @@
+//! The cases: what one rank calls, and what the others call.
+
+use crate::rank::Rank;
+use hypercoll::algorithm::{Order, PortModel};
+use hypercoll::collective::{Call, Collective, Layout};
+use hypercoll::topology::sbnt::Variant;
+use hypercoll::{request, Commutative, Result, SystemOperation};
+use std::panic::Location;
+
+/// What is to come of a case.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Kind {
+    /// A mismatch; the error names the odd rank, and the source lines of both calls.
+    Differ,
+    /// A mismatch of calls in which no rank is odder than others, or which are in one line.
+    Disagree,
+    /// The odd rank's arguments are refused.
+    Refused,
+    /// The odd rank lets go of its communicator.
+    Leaves,
+    /// The odd rank panics in a call.
+    Panics,
+}
+
+/// Which rank is odd.
+#[derive(Clone, Copy)]
+enum Odd {
+    /// One or another.
+    Any,
+    First,
+    Last,
+}
+
+type Code = fn(&mut Rank) -> Result<()>;
+
+#[derive(Clone, Copy)]
+pub struct Case {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// Where it is in this file.
+    pub line: u32,
+    odd: Odd,
+    codes: [Code; 2],
+    least: usize,
+}
+
+impl Case {
+    /// The odd rank, which is another one in every case.
+    pub fn odd(&self, index: usize, size: usize) -> usize {
+        match self.odd {
+            Odd::Any => index % size,
+            Odd::First => 0,
+            Odd::Last => size - 1,
+        }
+    }
+
+    pub fn run(&self, rank: &mut Rank, is_odd: bool) -> Result<()> {
+        (self.codes[usize::from(!is_odd)])(rank)
+    }
+
+    pub fn serves(&self, size: usize) -> bool {
+        size >= self.least
+    }
+
+    /// For so many ranks and more.
+    fn from(self, least: usize) -> Case {
+        Case { least, ..self }
+    }
+
+    fn kind(self, kind: Kind) -> Case {
+        Case { kind, ..self }
+    }
+
+    fn first(self) -> Case {
+        Case { odd: Odd::First, ..self }
+    }
+
+    fn last(self) -> Case {
+        Case { odd: Odd::Last, ..self }
+    }
+}
+
+/// The name, what the odd rank calls, and what the others do, each in a line of its own.
+#[track_caller]
+fn case(name: &'static str, odd: Code, others: Code) -> Case {
+    let line = Location::caller().line();
+    Case { name, kind: Kind::Differ, line, odd: Odd::Any, codes: [odd, others], least: 2 }
+}
+
+const SUM: SystemOperation = SystemOperation::Sum;
+/// Elements of 8 bytes.
+const MIB: usize = 1 << 17;
+
+fn add(a: &f64, b: &f64) -> f64 {
+    a + b
+}
+
+pub fn all() -> Vec<Case> {
+    let mut all = Vec::new();
+    all.extend(collectives());
+    all.extend(arguments());
+    all.extend(options());
+    all.extend(sequences());
+    all.extend(refusals());
+    all.extend(requests());
+    all.extend(long());
+    all
+}
+
+#[rustfmt::skip]
+fn collectives() -> Vec<Case> {
+    vec![
+        case("all-to-all, all-gather of the same lengths",
+            |r| r.all_to_all(3),
+            |r| r.all_gather(3, |c| c)),
+        case("barrier, broadcast",
+            |r| r.cube.barrier(),
+            |r| r.broadcast::<f64>(0, 5, |c| c)),
+        case("broadcast, barrier",
+            |r| r.broadcast::<f64>(0, 5, |c| c),
+            |r| r.cube.barrier()),
+        case("reduce, all-reduce",
+            |r| r.reduce(0, 5, SUM),
+            |r| r.all_reduce::<f64, _>(5, SUM, |c| c)),
+        case("gather, scatter",
+            |r| r.gather(0, 5),
+            |r| r.scatter(0, 5, |c| c)),
+        case("reduce, broadcast",
+            |r| r.reduce(0, 5, SUM),
+            |r| r.broadcast::<f64>(0, 5, |c| c)),
+        case("send, exchange",
+            |r| r.send(0, 1, 5),
+            |r| r.exchange(0, 1, 5)),
+    ]
+}
+
+#[rustfmt::skip]
+fn arguments() -> Vec<Case> {
+    vec![
+        case("root of a broadcast",
+            |r| r.broadcast::<f64>(1, 5, |c| c),
+            |r| r.broadcast::<f64>(0, 5, |c| c)),
+        case("each its own root",
+            |r| r.broadcast::<f64>(r.rank(), 5, |c| c),
+            |r| r.broadcast::<f64>(r.rank(), 5, |c| c)).kind(Kind::Disagree),
+        case("root of a scatter",
+            |r| r.scatter(1, 5, |c| c),
+            |r| r.scatter(0, 5, |c| c)),
+        case("root of a reduce",
+            |r| r.reduce(0, 5, SUM),
+            |r| r.reduce(1, 5, SUM)),
+        case("sender",
+            |r| r.send(1, 0, 5),
+            |r| r.send(0, 1, 5)),
+        case("receiver",
+            |r| r.send(0, 1, 5),
+            |r| r.send(0, 2, 5)).from(3),
+        case("peer of an exchange",
+            |r| r.exchange(0, 1, 5),
+            |r| r.exchange(0, 2, 5)).from(3),
+        case("one element more",
+            |r| r.broadcast::<f64>(0, 6, |c| c),
+            |r| r.broadcast::<f64>(0, 5, |c| c)),
+        case("one element less",
+            |r| r.all_reduce::<f64, _>(4, SUM, |c| c),
+            |r| r.all_reduce::<f64, _>(5, SUM, |c| c)),
+        case("one block more",
+            |r| r.all_to_all(4),
+            |r| r.all_to_all(3)),
+        case("the root sends nothing",
+            |r| r.broadcast::<f64>(0, 0, |c| c),
+            |r| r.broadcast::<f64>(0, 5, |c| c)).first(),
+        case("nobody wants what the root sends",
+            |r| r.broadcast::<f64>(0, 5, |c| c),
+            |r| r.broadcast::<f64>(0, 0, |c| c)).first(),
+        case("one wants nothing",
+            |r| r.broadcast::<f64>(0, 0, |c| c),
+            |r| r.broadcast::<f64>(0, 5, |c| c)).last(),
+        case("one sends nothing",
+            |r| r.gather(0, 0),
+            |r| r.gather(0, 5)).last(),
+        // These two once met in one receive, beyond which MPI wrote.
+        case("the root's is longer",
+            |r| r.broadcast::<f64>(0, 7728, |c| c.algorithm("sbt").packet(7728)),
+            |r| r.broadcast::<f64>(0, 1932, |c| c.algorithm("sbt").packet(7728))).first(),
+        case("the root's is shorter",
+            |r| r.broadcast::<f64>(0, 1932, |c| c.algorithm("sbt").packet(7728)),
+            |r| r.broadcast::<f64>(0, 7728, |c| c.algorithm("sbt").packet(7728))).first(),
+        // Messages change their way at some lengths.
+        case("just short, just long",
+            |r| r.broadcast::<f64>(0, 256, |c| c.algorithm("sbt")),
+            |r| r.broadcast::<f64>(0, 257, |c| c.algorithm("sbt"))),
+        case("just long, just short",
+            |r| r.broadcast::<f64>(0, 257, |c| c.algorithm("sbt")),
+            |r| r.broadcast::<f64>(0, 256, |c| c.algorithm("sbt"))),
+        case("short and long",
+            |r| r.broadcast::<f64>(0, 1, |c| c.algorithm("sbt")),
+            |r| r.broadcast::<f64>(0, 5000, |c| c.algorithm("sbt"))),
+        case("element size",
+            |r| r.broadcast::<f32>(0, 5, |c| c),
+            |r| r.broadcast::<f64>(0, 5, |c| c)),
+        case("element size, in as many bytes",
+            |r| r.broadcast::<f32>(0, 10, |c| c),
+            |r| r.broadcast::<f64>(0, 5, |c| c)),
+        case("element type",
+            |r| r.all_reduce::<u64, _>(5, SUM, |c| c),
+            |r| r.all_reduce::<f64, _>(5, SUM, |c| c)),
+        case("signed, unsigned",
+            |r| r.broadcast::<i64>(0, 5, |c| c),
+            |r| r.broadcast::<u64>(0, 5, |c| c)),
+        case("compound element types",
+            |r| r.broadcast::<[u8; 8]>(0, 5, |c| c),
+            |r| r.broadcast::<[f32; 2]>(0, 5, |c| c)),
+        case("operation",
+            |r| r.all_reduce::<f64, _>(1, SystemOperation::max(), |c| c),
+            |r| r.all_reduce::<f64, _>(1, SUM, |c| c)),
+        case("operation of a reduce",
+            |r| r.reduce(0, 5, SystemOperation::product()),
+            |r| r.reduce(0, 5, SUM)),
+        case("closure",
+            |r| r.all_reduce::<f64, _>(5, Commutative(add), |c| c.algorithm("sbt")),
+            |r| r.all_reduce::<f64, _>(5, SUM, |c| c.algorithm("sbt"))),
+        case("whether a closure commutes",
+            |r| r.all_reduce::<f64, _>(5, add, |c| c.algorithm("sbt")),
+            |r| r.all_reduce::<f64, _>(5, Commutative(add), |c| c.algorithm("sbt"))),
+        case("all-gather in place",
+            |r| { let (cube, _, blocks) = r.lend::<f64>(0, 4 * r.size()); cube.all_gather_in_place(blocks) },
+            |r| r.all_gather(4, |c| c)),
+        case("all-reduce in place",
+            |r| { let (cube, _, sums) = r.lend::<f64>(0, 4); cube.all_reduce_in_place(sums, SUM) },
+            |r| r.all_reduce::<f64, _>(4, SUM, |c| c)),
+    ]
+}
+
+#[rustfmt::skip]
+fn options() -> Vec<Case> {
+    vec![
+        case("algorithm",
+            |r| r.broadcast::<f64>(0, 50, |c| c.algorithm("hamiltonian_path")),
+            |r| r.broadcast::<f64>(0, 50, |c| c.algorithm("sbt"))),
+        case("algorithm left open",
+            |r| r.all_reduce::<f64, _>(5, SUM, |c| c),
+            |r| r.all_reduce::<f64, _>(5, SUM, |c| c.algorithm("sbt"))),
+        case("packet",
+            |r| r.broadcast::<f64>(0, 64, |c| c.algorithm("sbt").packet(8)),
+            |r| r.broadcast::<f64>(0, 64, |c| c.algorithm("sbt").packet(64))),
+        case("packet left open",
+            |r| r.broadcast::<f64>(0, 64, |c| c.algorithm("sbt").packet(8)),
+            |r| r.broadcast::<f64>(0, 64, |c| c.algorithm("sbt"))),
+        case("ports",
+            |r| r.broadcast::<f64>(0, 64, |c| c.algorithm("sbt").ports(PortModel::AllPorts)),
+            |r| r.broadcast::<f64>(0, 64, |c| c.algorithm("sbt").ports(PortModel::OnePort))),
+        case("order",
+            |r| r.scatter(0, 5, |c| c.algorithm("sbt").order(Order::GrayCode)),
+            |r| r.scatter(0, 5, |c| c.algorithm("sbt").order(Order::Subtrees))),
+        case("variant",
+            |r| r.scatter(0, 5, |c| c.algorithm("sbnt").variant(Variant::MaxLeft)),
+            |r| r.scatter(0, 5, |c| c.algorithm("sbnt").variant(Variant::MinRight))),
+        case("symmetrized",
+            |r| r.all_gather(5, |c| c.algorithm("complete_broadcast").ports(PortModel::AllPorts).symmetrized(true)),
+            |r| r.all_gather(5, |c| c.algorithm("complete_broadcast").ports(PortModel::AllPorts).symmetrized(false))),
+        case("permutation",
+            |r| r.permute(&(0..r.size()).rev().collect::<Vec<_>>(), 5, |c| c),
+            |r| r.permute(&(0..r.size()).collect::<Vec<_>>(), 5, |c| c)),
+        case("avoided links",
+            |r| r.cube.avoid_links(&[(0, 1)]).and_then(|()| r.broadcast::<f64>(0, 5, |c| c)),
+            |r| r.broadcast::<f64>(0, 5, |c| c)).from(4),
+        case("layout",
+            |r| { let lengths: Vec<usize> = (0..r.size()).collect(); given(r, Layout::of_vectors(lengths)) },
+            |r| { let lengths: Vec<usize> = (0..r.size()).rev().collect(); given(r, Layout::of_vectors(lengths)) }),
+    ]
+}
+
+/// An all-gather of vectors.
+#[track_caller]
+fn given(rank: &mut Rank, layout: Layout) -> Result<()> {
+    let call = Call::new(Collective::AllGather, rank.size(), 0).with_layout(layout);
+    let lengths = (call.send_len(rank.rank()), call.receive_len(rank.rank()));
+    let (cube, send, receive) = rank.lend::<f64>(lengths.0, lengths.1);
+    cube.collective(call).run(&*send, receive)
+}
+
+#[rustfmt::skip]
+fn sequences() -> Vec<Case> {
+    vec![
+        case("after calls in which all agree",
+            |r| r.agree().and_then(|()| r.all_gather(3, |c| c)),
+            |r| r.agree().and_then(|()| r.all_to_all(3))),
+        case("one call more before",
+            |r| r.cube.barrier().and_then(|()| r.broadcast::<f64>(0, 5, |c| c)),
+            |r| r.broadcast::<f64>(0, 5, |c| c)),
+        case("the same call twice",
+            |r| (0..2).try_for_each(|_| r.broadcast::<f64>(0, 5, |c| c)),
+            |r| r.broadcast::<f64>(0, 5, |c| c)).kind(Kind::Disagree),
+        case("a call skipped",
+            |_| Ok(()),
+            |r| r.all_reduce::<f64, _>(5, SUM, |c| c)).kind(Kind::Disagree),
+        case("leaves at once",
+            |_| Ok(()),
+            |r| r.all_reduce::<f64, _>(5, SUM, |c| c)).kind(Kind::Leaves),
+        case("leaves early",
+            |r| r.agree(),
+            |r| r.agree().and_then(|()| r.broadcast::<f64>(0, 5, |c| c))).kind(Kind::Leaves),
+        case("panics while it combines",
+            |r| r.all_reduce::<f64, _>(5, Commutative(|_: &f64, _: &f64| -> f64 { panic!("on purpose") }), |c| c.algorithm("recursive_doubling")),
+            |r| r.all_reduce::<f64, _>(5, Commutative(add), |c| c.algorithm("recursive_doubling"))).kind(Kind::Panics),
+        case("panics with a request under way",
+            |r| request::scope(|scope| {
+                let (cube, send, receive) = r.lend::<f64>(5, 5);
+                let _request = cube.immediate_all_reduce_into(scope, &*send, receive, SUM)?;
+                panic!("on purpose")
+            }),
+            |r| r.all_reduce::<f64, _>(5, SUM, |c| c).and_then(|()| r.all_reduce::<f64, _>(5, SUM, |c| c))).kind(Kind::Panics),
+    ]
+}
+
+#[rustfmt::skip]
+fn refusals() -> Vec<Case> {
+    let cases = vec![
+        case("length refused",
+            |r| { let (cube, send, all) = r.lend::<f64>(3, 3 * r.size() + 1); cube.all_gather_into(&*send, all) },
+            |r| r.all_gather(3, |c| c)),
+        case("root refused",
+            |r| r.broadcast::<f64>(r.size(), 5, |c| c),
+            |r| r.broadcast::<f64>(0, 5, |c| c)),
+        case("role refused",
+            |r| { let (cube, send, own) = r.lend::<f64>(3 * r.size(), 3); cube.process_at_rank(0).scatter_into_root(&*send, own) },
+            |r| r.scatter(0, 3, |c| c)).last(),
+        case("operation refused",
+            |r| r.all_reduce::<f64, _>(5, SystemOperation::bitwise_or(), |c| c),
+            |r| r.all_reduce::<f64, _>(5, SUM, |c| c)),
+        case("unknown algorithm",
+            |r| r.broadcast::<f64>(0, 5, |c| c.algorithm("best")),
+            |r| r.broadcast::<f64>(0, 5, |c| c.algorithm("sbt"))),
+        case("packet refused",
+            |r| r.broadcast::<f64>(0, 5, |c| c.packet(0)),
+            |r| r.broadcast::<f64>(0, 5, |c| c)),
+        case("permutation refused",
+            |r| r.permute(&vec![0; r.size()], 5, |c| c),
+            |r| r.permute(&(0..r.size()).rev().collect::<Vec<_>>(), 5, |c| c)),
+        case("refused after calls in which all agree",
+            |r| r.agree().and_then(|()| r.all_gather(3, |c| c.algorithm("sbt"))),
+            |r| r.agree().and_then(|()| r.all_gather(3, |c| c))),
+        case("refused while long messages are under way",
+            |r| r.broadcast::<f64>(r.size(), 4 * MIB, |c| c),
+            |r| r.broadcast::<f64>(0, 4 * MIB, |c| c)),
+    ];
+    cases.into_iter().map(|case| case.kind(Kind::Refused)).collect()
+}
+
+#[rustfmt::skip]
+fn requests() -> Vec<Case> {
+    vec![
+        case("blocking, immediate",
+            |r| r.broadcast::<f64>(0, 5, |c| c),
+            |r| request::scope(|scope| {
+                let (cube, send, receive) = r.lend::<f64>(5, 5);
+                cube.immediate_all_reduce_into(scope, &*send, receive, SUM)?.wait()
+            })),
+        case("the order of immediate calls",
+            |r| {
+                let (mut data, own, mut all) = ([1.0; 5], [2.0; 3], vec![0.0; 3 * r.size()]);
+                request::scope(|scope| {
+                    let gather = r.cube.immediate_all_gather_into(scope, &own, &mut all)?;
+                    let broadcast = r.cube.process_at_rank(0).immediate_broadcast_into(scope, &mut data)?;
+                    gather.wait().and(broadcast.wait())
+                })
+            },
+            |r| {
+                let (mut data, own, mut all) = ([1.0; 5], [2.0; 3], vec![0.0; 3 * r.size()]);
+                request::scope(|scope| {
+                    let broadcast = r.cube.process_at_rank(0).immediate_broadcast_into(scope, &mut data)?;
+                    let gather = r.cube.immediate_all_gather_into(scope, &own, &mut all)?;
+                    broadcast.wait().and(gather.wait())
+                })
+            }),
+        case("one immediate call more",
+            |r| r.cube.immediate_barrier().and_then(|barrier| r.all_gather(3, |c| c).and(barrier.wait())),
+            |r| r.all_gather(3, |c| c)),
+        case("persistent, blocking",
+            |r| {
+                let (mut own, mut sum) = ([1.0; 5], [0.0; 5]);
+                request::scope(|scope| {
+                    let mut call = r.cube.all_reduce_init(scope, &mut own, &mut sum, SUM)?;
+                    call.start().and_then(|()| call.wait())
+                })
+            },
+            |r| r.all_gather(5, |c| c)),
+        case("the order of persistent calls",
+            |r| {
+                let (mut own, mut sum) = ([1.0; 5], [0.0; 5]);
+                request::scope(|scope| {
+                    let mut calls = (r.cube.barrier_init()?, r.cube.all_reduce_init(scope, &mut own, &mut sum, SUM)?);
+                    calls.1.start().and_then(|()| calls.0.start()).and_then(|()| calls.0.wait())
+                })
+            },
+            |r| {
+                let (mut own, mut sum) = ([1.0; 5], [0.0; 5]);
+                request::scope(|scope| {
+                    let mut calls = (r.cube.barrier_init()?, r.cube.all_reduce_init(scope, &mut own, &mut sum, SUM)?);
+                    calls.0.start().and_then(|()| calls.1.start()).and_then(|()| calls.1.wait())
+                })
+            }),
+    ]
+}
+
+#[rustfmt::skip]
+fn long() -> Vec<Case> {
+    vec![
+        case("1 MiB, a little less",
+            |r| r.broadcast::<f64>(0, MIB - 1, |c| c.algorithm("sbt").packet(MIB)),
+            |r| r.broadcast::<f64>(0, MIB, |c| c.algorithm("sbt").packet(MIB))),
+        case("4 MiB, a little less",
+            |r| r.broadcast::<f64>(0, 4 * MIB - 1, |c| c),
+            |r| r.broadcast::<f64>(0, 4 * MIB, |c| c)),
+        case("4 MiB, a little less on the root",
+            |r| r.broadcast::<f64>(0, 4 * MIB - 1, |c| c.algorithm("sbt")),
+            |r| r.broadcast::<f64>(0, 4 * MIB, |c| c.algorithm("sbt"))).first(),
+        case("packets of 1 MiB",
+            |r| r.broadcast::<f64>(0, MIB, |c| c.algorithm("sbt").packet(MIB / 8)),
+            |r| r.broadcast::<f64>(0, MIB, |c| c.algorithm("sbt").packet(MIB / 4))),
+        case("long all-gather, long all-to-all",
+            |r| r.all_gather(MIB / 4, |c| c),
+            |r| r.all_to_all(MIB / 4)),
+        case("long reduce, long all-reduce",
+            |r| r.reduce(0, MIB, SUM),
+            |r| r.all_reduce::<f64, _>(MIB, SUM, |c| c)),
+        case("long against short",
+            |r| r.cube.barrier(),
+            |r| r.all_reduce::<f64, _>(4 * MIB, SUM, |c| c)),
+        case("leaves while 4 MiB are to come",
+            |_| Ok(()),
+            |r| r.broadcast::<f64>(0, 4 * MIB, |c| c)).kind(Kind::Leaves),
+        case("panics in 1 MiB",
+            |r| r.all_reduce::<f64, _>(MIB, Commutative(|_: &f64, _: &f64| -> f64 { panic!("on purpose") }), |c| c.algorithm("recursive_doubling")),
+            |r| r.all_reduce::<f64, _>(MIB, Commutative(add), |c| c.algorithm("recursive_doubling"))).kind(Kind::Panics),
+        case("long immediate calls in another order",
+            |r| {
+                let (mut one, mut two) = (vec![1.0; MIB], vec![2.0; MIB]);
+                request::scope(|scope| {
+                    let first = r.cube.process_at_rank(1).immediate_broadcast_into(scope, &mut one)?;
+                    let second = r.cube.process_at_rank(0).immediate_broadcast_into(scope, &mut two)?;
+                    first.wait().and(second.wait())
+                })
+            },
+            |r| {
+                let (mut one, mut two) = (vec![1.0; MIB], vec![2.0; MIB]);
+                request::scope(|scope| {
+                    let first = r.cube.process_at_rank(0).immediate_broadcast_into(scope, &mut one)?;
+                    let second = r.cube.process_at_rank(1).immediate_broadcast_into(scope, &mut two)?;
+                    first.wait().and(second.wait())
+                })
+            }),
+    ]
+}
