@@ -12,13 +12,24 @@ mod common;
 use hypercoll::{request, Hypercube, SystemOperation};
 use std::time::{Duration, Instant};
 
-/// Computes for so long.
-fn compute(time: Duration) {
-    let (start, mut sum) = (Instant::now(), 0.0f64);
-    while start.elapsed() < time {
-        sum = (0..1000).fold(sum, |sum, term| sum + 1.0 / f64::from(term + 1));
+/// Work that takes so long in all, in so many equal parts.
+struct Work {
+    time: Duration,
+    parts: u32,
+    done: Duration,
+}
+
+impl Work {
+    /// Computes to the end of a part. What a part takes too long, since other programs want the core, the next is shorter.
+    fn compute(&mut self, part: u32) {
+        let (start, mut sum) = (Instant::now(), 0.0f64);
+        let until = self.time * part / self.parts;
+        while self.done + start.elapsed() < until {
+            sum = (0..1000).fold(sum, |sum, term| sum + 1.0 / f64::from(term + 1));
+        }
+        std::hint::black_box(sum);
+        self.done += start.elapsed();
     }
-    std::hint::black_box(sum);
 }
 
 /// The seconds that something takes on the rank on which it takes longest.
@@ -47,24 +58,25 @@ fn main() {
         let mut all_to_all = || time(cube, || cube.all_to_all_into(&send, &mut receive).expect("all-to-all"));
         all_to_all(); // connections are made by the first one
                       // All ranks have the same times, and compute for as long as that.
-        let share =
-            Duration::from_secs_f64((0..3).map(|_| all_to_all()).fold(f64::INFINITY, f64::min) / (polls + 1) as f64);
-
+        let time_alone = (0..3).map(|_| all_to_all()).fold(f64::INFINITY, f64::min);
+        let parts = polls as u32 + 1;
+        let work = || Work { time: Duration::from_secs_f64(time_alone), parts, done: Duration::ZERO };
         cube.all_to_all_into(&send, &mut receive).expect("all-to-all");
         let what_runs = cube.explain_last();
         let mut times = [const { Vec::new() }; 3];
         for _ in 0..repetitions.max(1) {
             times[0].push(time(cube, || cube.all_to_all_into(&send, &mut receive).expect("all-to-all")));
-            times[1].push(time(cube, || (0..=polls).for_each(|_| compute(share))));
+            times[1].push(time(cube, || work().compute(parts)));
             receive.fill(0);
             times[2].push(time(cube, || {
                 request::scope(|scope| {
+                    let mut work = work();
                     let mut request = cube.immediate_all_to_all_into(scope, &send, &mut receive).expect("a start");
-                    for _ in 0..polls {
-                        compute(share);
+                    for part in 1..parts {
+                        work.compute(part);
                         request.look();
                     }
-                    compute(share);
+                    work.compute(parts);
                     request.wait().expect("all-to-all");
                 });
             }));

@@ -296,7 +296,7 @@ impl Hypercube {
     #[inline]
     fn execute(&self, mut engine: RefMut<Engine>, plan: Rc<Plan>, arguments: &mut Arguments) -> Result<()> {
         let start = (plan.choice.predicted >= TIMED_FROM).then(Instant::now);
-        let ticket = engine.start(&plan, arguments);
+        let ticket = engine.start(&plan, arguments, true);
         let outcome = engine.wait(ticket);
         drop(engine);
         *self.last.borrow_mut() = Some((plan, start.map(|start| start.elapsed().as_secs_f64())));

@@ -45,7 +45,7 @@ impl Prepared<'_> {
         let cube = self.cube;
         let mut engine = cube.engine()?;
         let plan = self.planned(&mut engine, at, &arguments)?;
-        let ticket = engine.start(&plan, &mut arguments?);
+        let ticket = engine.start(&plan, &mut arguments?, false);
         *cube.last.borrow_mut() = Some((plan, None));
         Ok(ticket)
     }

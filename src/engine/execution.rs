@@ -46,6 +46,8 @@ pub(super) struct Execution {
     opened: usize,
     /// Operations that have not started.
     waiting: usize,
+    /// Whether the call is waited for at once.
+    attended: bool,
     /// What a function of the user's has panicked with.
     pub panic: Option<Box<dyn Any + Send>>,
     /// Why it has failed.
@@ -68,16 +70,24 @@ impl Execution {
             head: 0,
             opened: 0,
             waiting: 0,
+            attended: true,
             panic: None,
             failure: None,
         }
     }
 
-    /// Starts a call: all operations that may start do.
+    /// Starts a call, which is `attended` if it is waited for at once: all operations that may start do.
     ///
     /// # Errors
     /// What the transport reports; some operations may be under way.
-    pub fn start(&mut self, plan: &Rc<Plan>, stamp: Stamp, arguments: &Arguments, means: &mut Means) -> Result<()> {
+    pub fn start(
+        &mut self,
+        plan: &Rc<Plan>,
+        stamp: Stamp,
+        arguments: &Arguments,
+        attended: bool,
+        means: &mut Means,
+    ) -> Result<()> {
         let operations = plan.schedule.operations();
         self.states.clear();
         self.states.resize(operations.len(), State::Waiting);
@@ -90,6 +100,7 @@ impl Execution {
         self.stamp = stamp;
         self.compute = arguments.compute.clone();
         self.plan = Some(Rc::clone(plan));
+        self.attended = attended;
         self.open(&plan.schedule);
         // Receives first: a message that finds its receive posted needs no copy into MPI's buffers.
         for receives in [true, false] {
@@ -223,7 +234,12 @@ impl Execution {
 
     /// Finds out how far operations may start.
     fn open(&mut self, schedule: &Schedule) {
-        while self.opened < self.states.len() && schedule.opens(self.opened) <= self.head {
+        while self.opened < self.states.len() {
+            let at = self.opened;
+            let opens = if self.attended { schedule.opens(at) } else { schedule.opens_unattended(at) };
+            if opens > self.head {
+                break;
+            }
             self.opened += 1;
         }
     }

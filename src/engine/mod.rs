@@ -124,9 +124,9 @@ impl Engine {
         }
     }
 
-    /// Starts a call, if this engine is intact; what the transport then reports becomes its outcome.
+    /// Starts a call, which is `attended` if it is waited for at once, if this engine is intact; what the transport then reports becomes its outcome.
     #[inline]
-    pub fn start(&mut self, plan: &Rc<Plan>, arguments: &mut Arguments) -> Ticket {
+    pub fn start(&mut self, plan: &Rc<Plan>, arguments: &mut Arguments, attended: bool) -> Ticket {
         if arguments.multiplies() {
             arguments.clear(); // products are added to it
         }
@@ -138,7 +138,7 @@ impl Engine {
         });
         let mut means = Means { transport: &mut *self.transport, spans: &mut self.spans };
         let execution = &mut self.executions[place as usize];
-        let started = execution.start(plan, stamp, arguments, &mut means);
+        let started = execution.start(plan, stamp, arguments, attended, &mut means);
         self.active.push(place);
         let ticket = Ticket { place, number: stamp.number };
         match started {

@@ -336,7 +336,7 @@ impl<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a>> Persistent<'a, S, R, Sc> {
         let ticket = {
             let mut engine = self.engine.borrow_mut();
             engine.intact()?;
-            engine.start(&self.plan, &mut self.arguments)
+            engine.start(&self.plan, &mut self.arguments, false)
         };
         self.ticket = Some(ticket);
         self.scope.register(Started::of(&self.engine, ticket));

@@ -171,6 +171,11 @@ impl Schedule {
         self.run_ahead.opens(index, self.rounds[index] as usize)
     }
 
+    /// The same for a call that nobody waits for yet: never more.
+    pub(crate) fn opens_unattended(&self, index: usize) -> usize {
+        self.run_ahead.opens_unattended(index)
+    }
+
     /// The operations in program order.
     pub fn operations(&self) -> &[Operation] {
         &self.operations
