@@ -78,7 +78,7 @@ fn verify_all_without_shared_memory_or_with_two_copies() {
 fn what_a_rank_s_environment_asks_for_must_exist() {
     for (variable, value, why) in [
         ("HYPERCOLL_SHARED_MEMORY", "some", "'some' is none of"),
-        ("HYPERCOLL_TIMEOUT", "1m", "'1m' is no whole number of seconds"),
+        ("HYPERCOLL_TIMEOUT", "1m", "'1m' is neither a whole number of seconds"),
         ("HYPERCOLL_SYNCHRONOUS_SENDS", "yes", "'yes' is neither"),
     ] {
         let output = mpirun_with(&[(variable, value)], 3, &hypercoll(), &["verify"]);
@@ -207,7 +207,7 @@ fn a_rank_that_waits_in_vain_ends_the_job() {
     std::fs::remove_dir_all(folder).expect("the folder is ours");
     assert!(!output.timed_out && output.code.is_some_and(|code| code > 0), "{}", output.told());
     let why = "rank 0: HYPERCOLL_TIMEOUT: no progress for 1";
-    assert!(output.stderr.contains(why) && output.stderr.contains("waiting for ranks [1]"), "{}", output.told());
+    assert!(output.stderr.contains(why) && output.stderr.contains("waiting for rank 1"), "{}", output.told());
 }
 
 /// The runner itself: a program that does not end is ended, with all its ranks.
