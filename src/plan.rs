@@ -84,11 +84,15 @@ pub(crate) struct Plans {
 /// The place at hand of a call.
 fn place(call: &Call, element: usize, options: &Options) -> usize {
     let name = options.algorithm.as_ref().map_or(0, |name| name.len() + name.bytes().next().map_or(0, usize::from));
-    let numbers = [call.count, call.root, call.collective as usize, element, name, options.packet.unwrap_or(0)];
-    let mixed = numbers
-        .iter()
-        .fold(0u64, |mixed, &number| (mixed.rotate_left(9) ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    (mixed >> 32) as usize % MOST_RECENT
+    let small = call.root << 20 ^ (call.collective as usize) << 8 ^ element ^ name << 40;
+    let numbers = [
+        (call.count, 0x9e37_79b9_7f4a_7c15),
+        (small, 0xc2b2_ae3d_27d4_eb4f),
+        (options.packet.unwrap_or(0), 0x1656_67b1_9e37_79f9),
+    ];
+    // Products of odd numbers, which do not wait for each other.
+    let mixed = numbers.iter().fold(0, |mixed: u64, &(number, factor)| mixed ^ (number as u64).wrapping_mul(factor));
+    (mixed >> 58) as usize % MOST_RECENT
 }
 
 impl Plans {

@@ -292,6 +292,17 @@ impl Hypercube {
         })
     }
 
+    /// Notes what has run, and for how long.
+    fn note(&self, plan: Rc<Plan>, seconds: Option<f64>) {
+        match &mut *self.last.borrow_mut() {
+            Some((last, time)) if Rc::ptr_eq(last, &plan) => *time = seconds,
+            last => *last = Some((plan, seconds)),
+        }
+        if log::log_enabled!(log::Level::Debug) {
+            log::debug!("rank {}: {}", self.rank, self.explain_last());
+        }
+    }
+
     /// Runs a planned call.
     #[inline]
     fn execute(&self, mut engine: RefMut<Engine>, plan: Rc<Plan>, arguments: &mut Arguments) -> Result<()> {
@@ -299,10 +310,8 @@ impl Hypercube {
         let ticket = engine.start(&plan, arguments, true);
         let outcome = engine.wait(ticket);
         drop(engine);
-        *self.last.borrow_mut() = Some((plan, start.map(|start| start.elapsed().as_secs_f64())));
-        if log::log_enabled!(log::Level::Debug) {
-            log::debug!("rank {}: {}", self.rank, self.explain_last());
-        }
-        outcome
+        self.note(plan, start.map(|start| start.elapsed().as_secs_f64()));
+        outcome?; // an error is long, and Ok need not be moved as if it were one
+        Ok(())
     }
 }

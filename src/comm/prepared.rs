@@ -46,7 +46,7 @@ impl Prepared<'_> {
         let mut engine = cube.engine()?;
         let plan = self.planned(&mut engine, at, &arguments)?;
         let ticket = engine.start(&plan, &mut arguments?, false);
-        *cube.last.borrow_mut() = Some((plan, None));
+        cube.note(plan, None);
         Ok(ticket)
     }
 
@@ -87,11 +87,14 @@ impl Prepared<'_> {
             Err(error) => return self.refused(engine, at, error.clone()),
         };
         self.call.count = arguments.count;
-        let planned = match (self.cube.plan(&self.call, arguments.element, &self.options), self.lengths) {
-            (Ok(plan), Some(lengths)) => self.compared(&plan, lengths).map(|()| plan),
-            (planned, _) => planned,
+        let plan = match self.cube.plan(&self.call, arguments.element, &self.options) {
+            Ok(plan) => plan,
+            Err(error) => return self.refused(engine, at, error),
         };
-        planned.or_else(|error| self.refused(engine, at, error))
+        if let Some(Err(error)) = self.lengths.map(|lengths| self.compared(&plan, lengths)) {
+            return self.refused(engine, at, error);
+        }
+        Ok(plan)
     }
 
     fn compared(&self, plan: &Plan, [send, receive]: [usize; 2]) -> Result<()> {

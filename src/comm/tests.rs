@@ -23,15 +23,19 @@ impl Transport for Alone {
 
     fn forget_before(&mut self, _: u64) {}
 
-    fn send(&mut self, _: Token, _: Stamp, _: usize, _: &[Span]) -> Result<()> {
+    fn receives_first(&self) -> bool {
+        false
+    }
+
+    fn send(&mut self, _: Token, _: Stamp, _: usize, _: &[Span]) -> Result<bool> {
         Err(Error::Packet)
     }
 
-    fn receive(&mut self, _: Token, _: Stamp, _: usize, _: &[Span]) -> Result<()> {
+    fn receive(&mut self, _: Token, _: Stamp, _: usize, _: &[Span]) -> Result<bool> {
         Err(Error::Packet)
     }
 
-    fn advance(&mut self, _: bool, _: &mut Vec<Token>) -> std::result::Result<bool, Trouble> {
+    fn advance(&mut self, _: bool, _: &mut Vec<Token>) -> std::result::Result<bool, Box<Trouble>> {
         Ok(false)
     }
 

@@ -294,7 +294,7 @@ impl Agreement {
                     return finding;
                 }
                 // More messages of other calls may come.
-                if matches!(transport.advance(false, &mut done), Err(Trouble::Failed(_))) {
+                if transport.advance(false, &mut done).is_err_and(|trouble| matches!(*trouble, Trouble::Failed(_))) {
                     break;
                 }
                 std::thread::yield_now();

@@ -102,8 +102,8 @@ impl Execution {
         self.plan = Some(Rc::clone(plan));
         self.attended = attended;
         self.open(&plan.schedule);
-        // Receives first: a message that finds its receive posted needs no copy into MPI's buffers.
-        for receives in [true, false] {
+        let first = means.transport.receives_first();
+        for receives in [first, !first] {
             for index in 0..self.opened {
                 if receives == matches!(plan.schedule.operations()[index].kind, Kind::Receive { .. }) {
                     self.try_start(&plan.schedule, index as u32, means)?;
@@ -174,7 +174,8 @@ impl Execution {
     /// Lets go of the buffers: nobody uses them any more.
     pub fn leave(&mut self) {
         self.memory.leave();
-        (self.plan, self.compute) = (None, None);
+        self.plan = None;
+        self.compute = None;
         // Whatever is left of it counts as done.
         self.head = self.states.len();
     }
@@ -209,10 +210,12 @@ impl Execution {
             Kind::Send { peer } | Kind::Receive { peer } => {
                 means.spans.clear();
                 means.spans.extend(ranges.iter().map(|range| self.memory.span(range)));
-                if matches!(operation.kind, Kind::Send { .. }) {
-                    means.transport.send(token, self.stamp, peer, means.spans)?;
-                } else {
-                    means.transport.receive(token, self.stamp, peer, means.spans)?;
+                let is_complete = match operation.kind {
+                    Kind::Send { .. } => means.transport.send(token, self.stamp, peer, means.spans)?,
+                    _ => means.transport.receive(token, self.stamp, peer, means.spans)?,
+                };
+                if is_complete {
+                    self.complete(schedule, index);
                 }
             }
             Kind::Copy => {

@@ -161,17 +161,17 @@ impl Engine {
             _ => false,
         };
         let mut done = std::mem::take(&mut self.done);
-        let mut outcome = self.transport.advance(all, &mut done);
-        for _ in 1..looks {
-            if !matches!(outcome, Ok(false)) || !done.is_empty() {
+        let (mut moved, mut trouble) = (false, None);
+        for look in 1..=looks {
+            match self.transport.advance(all, &mut done) {
+                Ok(any) => moved = any,
+                Err(other) => trouble = Some(other),
+            }
+            moved |= !done.is_empty();
+            if moved || trouble.is_some() || look < looks && self.transport.pause() {
                 break;
             }
-            if self.transport.pause() {
-                break;
-            }
-            outcome = self.transport.advance(all, &mut done);
         }
-        let mut moved = !done.is_empty();
         for token in done.drain(..) {
             let mut means = Means { transport: &mut *self.transport, spans: &mut self.spans };
             let completed = self.executions[token.execution as usize].complete_message(token.operation, &mut means);
@@ -185,16 +185,15 @@ impl Engine {
         }
         done.clear();
         self.done = done;
-        if self.agreement.failure.is_none() {
-            match outcome {
-                Ok(any) => moved |= any,
-                Err(Trouble::Failed(error)) => self.fail_here(error),
-                Err(Trouble::Stray { expected, found }) => {
-                    let number = expected.number.min(found.number);
-                    let finding = self.agreement.mismatch(number, &mut *self.transport);
-                    self.find(&finding);
-                }
+        match trouble.map(|trouble| *trouble) {
+            Some(_) if self.agreement.failure.is_some() => (),
+            Some(Trouble::Failed(error)) => self.fail_here(error),
+            Some(Trouble::Stray { expected, found }) => {
+                let number = expected.number.min(found.number);
+                let finding = self.agreement.mismatch(number, &mut *self.transport);
+                self.find(&finding);
             }
+            None => (),
         }
         // Messages come first: while a product is being computed, they are under way.
         if let Some(&place) = self.active.iter().find(|&&place| self.executions[place as usize].has_products()) {
@@ -260,12 +259,15 @@ impl Engine {
     /// With what a function of the user's has panicked with.
     pub fn take(&mut self, ticket: Ticket) -> Result<()> {
         let execution = &mut self.executions[ticket.place as usize];
-        let (panic, failure) = (execution.panic.take(), execution.failure.take());
         self.unused.push(ticket.place);
-        if let Some(panic) = panic {
+        if let Some(panic) = execution.panic.take() {
+            execution.failure = None;
             std::panic::resume_unwind(panic);
         }
-        failure.map_or(Ok(()), Err)
+        match execution.failure.is_some() {
+            false => Ok(()),
+            true => execution.failure.take().map_or(Ok(()), Err),
+        }
     }
 
     /// Waits until a call is over, and forgets it.

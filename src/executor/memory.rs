@@ -17,6 +17,9 @@ pub(crate) struct Span {
 unsafe impl Send for Span {}
 
 impl Span {
+    /// No bytes.
+    const NONE: Span = Span { start: std::ptr::NonNull::<u128>::dangling().as_ptr().cast(), len: 0 };
+
     /// # Safety
     /// The bytes are there, for reading and, if anything is ever put there, for writing, for as long as the span is used; what the
     /// schedule says keeps its uses apart.
@@ -110,8 +113,7 @@ pub(crate) struct Memory {
 impl Memory {
     /// No buffers, with scratch memory to be used again.
     pub fn none() -> Memory {
-        let none = Span { start: std::ptr::NonNull::<u128>::dangling().as_ptr().cast(), len: 0 };
-        Memory { send: none, receive: none, scratch: none, units: Vec::new(), element: 1 }
+        Memory { send: Span::NONE, receive: Span::NONE, scratch: Span::NONE, units: Vec::new(), element: 1 }
     }
 
     /// Takes the buffers of a call, and scratch memory of so many elements.
@@ -129,8 +131,9 @@ impl Memory {
 
     /// Lets go of the buffers.
     pub fn leave(&mut self) {
-        let none = Span { start: std::ptr::NonNull::<u128>::dangling().as_ptr().cast(), len: 0 };
-        (self.send, self.receive, self.scratch) = (none, none, none);
+        self.send = Span::NONE;
+        self.receive = Span::NONE;
+        self.scratch = Span::NONE;
     }
 
     /// The bytes of a range.

@@ -70,9 +70,15 @@ pub(crate) enum Trouble {
     Failed(Error),
 }
 
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Trouble {
-        Trouble::Failed(error)
+impl Trouble {
+    pub fn stray(expected: Stamp, found: Stamp) -> Box<Trouble> {
+        Box::new(Trouble::Stray { expected, found })
+    }
+}
+
+impl From<Error> for Box<Trouble> {
+    fn from(error: Error) -> Box<Trouble> {
+        Box::new(Trouble::Failed(error))
     }
 }
 
@@ -87,15 +93,18 @@ pub(crate) trait Transport {
     /// Calls before this one are over: nothing is sent or received for them any more.
     fn forget_before(&mut self, oldest: u64);
 
-    /// Starts to send the spans as one message of a call.
-    fn send(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<()>;
+    /// Whether receives had better be started before the sends of the same moment.
+    fn receives_first(&self) -> bool;
 
-    /// Starts to receive one message of a call into the spans.
-    fn receive(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<()>;
+    /// Starts to send the spans as one message of a call. Whether that is complete at once: then its token is not reported.
+    fn send(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<bool>;
+
+    /// Starts to receive one message of a call into the spans; the same.
+    fn receive(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<bool>;
 
     /// Moves on what can move and reports what is complete; whether anything has moved. With `all` nothing else can start before
     /// all that is under way is complete, so that it may be reported together.
-    fn advance(&mut self, all: bool, done: &mut Vec<Token>) -> std::result::Result<bool, Trouble>;
+    fn advance(&mut self, all: bool, done: &mut Vec<Token>) -> std::result::Result<bool, Box<Trouble>>;
 
     /// Between two looks that found nothing: lets others run; whether that took so long that the clock is worth a look.
     fn pause(&mut self) -> bool;

@@ -91,23 +91,26 @@ impl Transport for Threads {
         self.oldest = oldest;
     }
 
-    fn send(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<()> {
+    fn receives_first(&self) -> bool {
+        false
+    }
+
+    fn send(&mut self, _: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<bool> {
         let mut message = Vec::with_capacity(total(spans));
         gather(spans, &mut message);
         let mailbox = &self.mailboxes[peer];
         let mut arrived = mailbox.lock();
         arrived.messages.entry(self.rank).or_default().push_back((stamp, message));
         mailbox.notify(arrived);
-        self.done.push(token);
-        Ok(())
+        Ok(true)
     }
 
-    fn receive(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<()> {
+    fn receive(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<bool> {
         self.receives.entry(peer).or_default().push_back((token, stamp, spans.to_vec()));
-        Ok(())
+        Ok(false)
     }
 
-    fn advance(&mut self, _: bool, done: &mut Vec<Token>) -> std::result::Result<bool, Trouble> {
+    fn advance(&mut self, _: bool, done: &mut Vec<Token>) -> std::result::Result<bool, Box<Trouble>> {
         let mut arrived = self.mailboxes[self.rank].lock();
         arrived.news = false;
         for (&peer, waiting) in self.receives.iter_mut().filter(|(_, waiting)| !waiting.is_empty()) {
@@ -117,7 +120,7 @@ impl Transport for Threads {
                 let Some(found) = messages.iter().position(|(stamp, _)| stamp == expected) else {
                     let other = |stamp: &Stamp| stamp.number == expected.number || stamp.number < self.oldest;
                     if let Some(&(found, _)) = messages.iter().find(|(stamp, _)| other(stamp)) {
-                        return Err(Trouble::Stray { expected: *expected, found });
+                        return Err(Trouble::stray(*expected, found));
                     }
                     at += 1;
                     continue;

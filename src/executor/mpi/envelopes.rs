@@ -5,7 +5,7 @@
 use crate::executor::Stamp;
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes that an envelope carries.
 pub(super) const SHORT: usize = 104;
@@ -92,9 +92,9 @@ struct Envelope {
     signature: UnsafeCell<u64>,
     /// The way in the highest byte.
     bytes: UnsafeCell<u64>,
-    number: UnsafeCell<u32>,
-    /// One more than the number of messages before it, cut to 32 bits: then the rest is there.
-    stamp: AtomicU32,
+    /// The call's number in the upper half; in the lower, one more than the number of messages before it: then the rest is there. One
+    /// word, since every store to a line for which the other end waits may have to fetch it again.
+    stamp: AtomicU64,
 }
 
 #[repr(C, align(128))]
@@ -182,10 +182,9 @@ impl Writer {
                 room = rest;
             }
             *envelope.bytes.get() = message.bytes | message.way.code() << WAY;
-            *envelope.number.get() = message.number;
             *envelope.signature.get() = message.signature;
         }
-        envelope.stamp.store(self.written as u32, Ordering::Release);
+        envelope.stamp.store(u64::from(message.number) << 32 | u64::from(self.written as u32), Ordering::Release);
         self.written
     }
 
@@ -216,12 +215,13 @@ impl Reader {
         if expected > NEAR && expected <= SHORT {
             fetch(envelope);
         }
-        if envelope.stamp.load(Ordering::Acquire) != (self.read + 1) as u32 {
+        let stamp = envelope.stamp.load(Ordering::Acquire);
+        if stamp as u32 != (self.read + 1) as u32 {
             return None;
         }
         // SAFETY: the stamp says that the envelope is there, and the other end writes it again only after `done`.
         unsafe {
-            let (number, signature, bytes) = (*envelope.number.get(), *envelope.signature.get(), *envelope.bytes.get());
+            let (number, signature, bytes) = ((stamp >> 32) as u32, *envelope.signature.get(), *envelope.bytes.get());
             Some(Message { number, signature, way: Way::of(bytes >> WAY), bytes: bytes & ((1 << WAY) - 1) })
         }
     }

@@ -298,7 +298,7 @@ impl Messages {
     }
 
     /// A first message has come: whether it is complete; otherwise its data follows.
-    fn introduce(&mut self, owner: Owner, received: usize) -> Result<bool, Trouble> {
+    fn introduce(&mut self, owner: Owner, received: usize) -> Result<bool, Box<Trouble>> {
         let message = &mut self.messages[owner];
         let Message { token: Some(token), stamp: Some(stamp), peer, .. } = *message else { return Ok(true) };
         let word = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| message.packed[at + byte]));
@@ -306,7 +306,7 @@ impl Messages {
         let (bytes, there) = (total(&message.spans), received.saturating_sub(HEADER));
         let fits = there == if bytes <= SHORT { bytes } else { 0 };
         if received < HEADER || found != stamp || !fits {
-            return Err(Trouble::Stray { expected: stamp, found });
+            return Err(Trouble::stray(stamp, found));
         }
         let short = bytes <= SHORT;
         if short {
@@ -329,7 +329,7 @@ impl Messages {
 
     /// Tests what is under way once, and reports what is complete; whether anything is, be it a part of a message. With `all` it is all
     /// or nothing, which is cheaper to find out. Every test makes MPI's own progress once, and yields the core if MPI was told to.
-    pub fn advance(&mut self, all: bool, done: &mut Vec<Token>) -> Result<bool, Trouble> {
+    pub fn advance(&mut self, all: bool, done: &mut Vec<Token>) -> Result<bool, Box<Trouble>> {
         let all = all && self.requests.owners().all(|owner| !self.messages[owner].introduces);
         let completed = self.requests.test(all)?;
         let any = !completed.is_empty();

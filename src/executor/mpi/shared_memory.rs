@@ -41,7 +41,7 @@ pub(super) struct SharedMemory {
     /// What was complete as soon as it had started.
     done: Vec<Token>,
     /// What was found wrong as soon as it had started.
-    trouble: Option<Trouble>,
+    trouble: Option<Box<Trouble>>,
     /// Lists of spans to use again.
     spare: Vec<Vec<Span>>,
     single_copy: bool,
@@ -79,13 +79,13 @@ impl Peer {
 
     /// Finds out where a message goes that is not for the first receive.
     #[cold]
-    fn divert(&mut self, receiving: Receiving, oldest: u64) -> Result<(), Trouble> {
+    fn divert(&mut self, receiving: Receiving, oldest: u64) -> Result<(), Box<Trouble>> {
         let message = receiving.message();
         if let Some(at) = self.receives.iter().position(|(_, stamp, _)| message.is_of(*stamp)) {
             let Some((token, stamp, spans)) = self.receives.remove(at) else { return Ok(()) };
             // Ranks that agree cannot differ in this; if they do all the same, nothing is written.
             if total(&spans) as u64 != message.bytes {
-                return Err(Trouble::Stray { expected: stamp, found: stamp });
+                return Err(Trouble::stray(stamp, stamp));
             }
             self.current = Some((receiving, Target::Receive(token, spans)));
             return Ok(());
@@ -95,7 +95,7 @@ impl Peer {
         let same_number = self.receives.iter().find(|(_, stamp, _)| stamp.number == found.number);
         if same_number.is_some() || found.number < oldest {
             let expected = same_number.map_or(*expected, |(_, stamp, _)| *stamp);
-            return Err(Trouble::Stray { expected, found });
+            return Err(Trouble::stray(expected, found));
         }
         let bytes = vec![0; message.bytes as usize];
         self.current = Some((receiving, Target::Aside(found, bytes)));
@@ -104,7 +104,7 @@ impl Peer {
 
     /// Receives what is there; the receive that is complete.
     #[inline]
-    fn receive(&mut self, oldest: u64) -> Result<Option<(Token, Vec<Span>)>, Trouble> {
+    fn receive(&mut self, oldest: u64) -> Result<Option<(Token, Vec<Span>)>, Box<Trouble>> {
         if self.current.is_none() {
             let Some((_, stamp, spans)) = self.receives.front() else { return Ok(None) };
             let bytes = total(spans);
@@ -124,7 +124,7 @@ impl Peer {
     }
 
     /// The same for a message that has been begun.
-    fn go_on(&mut self, oldest: u64) -> Result<Option<(Token, Vec<Span>)>, Trouble> {
+    fn go_on(&mut self, oldest: u64) -> Result<Option<(Token, Vec<Span>)>, Box<Trouble>> {
         let Some((receiving, target)) = &mut self.current else { return Ok(None) };
         let is_complete = match target {
             Target::Receive(_, spans) => receiving.advance(&mut self.here, self.process, spans),
@@ -148,7 +148,7 @@ impl Peer {
     }
 
     /// The first receive whose message was put aside is complete.
-    fn take_aside(&mut self, oldest: u64) -> Result<Option<(Token, Vec<Span>)>, Trouble> {
+    fn take_aside(&mut self, oldest: u64) -> Result<Option<(Token, Vec<Span>)>, Box<Trouble>> {
         for at in 0..self.receives.len() {
             let (_, expected, _) = self.receives[at];
             if let Some(found) = self.aside.iter().position(|(stamp, _)| *stamp == expected) {
@@ -161,7 +161,7 @@ impl Peer {
             }
             let other = |stamp: &Stamp| stamp.number == expected.number || stamp.number < oldest;
             if let Some(&(found, _)) = self.aside.iter().find(|(stamp, _)| other(stamp)) {
-                return Err(Trouble::Stray { expected, found });
+                return Err(Trouble::stray(expected, found));
             }
         }
         Ok(None)
@@ -271,22 +271,23 @@ impl SharedMemory {
         self.oldest = oldest;
     }
 
-    /// Starts to send the spans to a peer; if `synchronous`, the send is complete when the message has been received.
-    pub fn send(&mut self, token: Token, stamp: Stamp, to: usize, spans: &[Span], synchronous: bool) {
+    /// Starts to send the spans to a peer; if `synchronous`, the send is complete when the message has been received. Whether that is
+    /// complete at once.
+    pub fn send(&mut self, token: Token, stamp: Stamp, to: usize, spans: &[Span], synchronous: bool) -> bool {
         let peer = &mut self.peers[to];
         let mut sending = Sending::new(stamp, total(spans), synchronous);
         if peer.sends.is_empty() && sending.advance(&mut peer.there, spans) {
-            self.done.push(token);
-            return;
+            return true;
         }
         let mut list = self.spare.pop().unwrap_or_default();
         list.extend_from_slice(spans);
         self.peers[to].sends.push_back((token, list, sending));
         self.note(to);
+        false
     }
 
-    /// Starts to receive the spans from a peer.
-    pub fn receive(&mut self, token: Token, stamp: Stamp, from: usize, spans: &[Span]) {
+    /// Starts to receive the spans from a peer; whether that is complete at once.
+    pub fn receive(&mut self, token: Token, stamp: Stamp, from: usize, spans: &[Span]) -> bool {
         let peer = &mut self.peers[from];
         // To copy a long one now would hold up sends that may start.
         let bytes = total(spans);
@@ -294,8 +295,7 @@ impl SharedMemory {
             if let Some(mut receiving) = Receiving::next(&mut peer.here, bytes) {
                 if receiving.message().is_of(stamp) && receiving.message().bytes == bytes as u64 {
                     receiving.advance(&mut peer.here, peer.process, spans);
-                    self.done.push(token);
-                    return;
+                    return true;
                 }
             }
         }
@@ -313,6 +313,7 @@ impl SharedMemory {
             }
         }
         self.note(from);
+        false
     }
 
     fn note(&mut self, place: usize) {
@@ -323,7 +324,7 @@ impl SharedMemory {
 
     /// Moves on what can move, without waiting, and reports what is complete: besides what was as soon as it started, at most one
     /// message from and to each peer, so that it can be passed on at once. Whether any bytes have moved through a pipe.
-    pub fn advance(&mut self, done: &mut Vec<Token>) -> Result<bool, Trouble> {
+    pub fn advance(&mut self, done: &mut Vec<Token>) -> Result<bool, Box<Trouble>> {
         done.append(&mut self.done);
         if let Some(trouble) = self.trouble.take() {
             return Err(trouble);
