@@ -76,8 +76,8 @@ pub(crate) struct Plans {
     kept: HashMap<PlanKey, Rc<Plan>>,
     /// The sum of their entries.
     held: usize,
-    /// The plans looked up last, each in the place that a few of its numbers give it: looked at first, as comparing a key is faster
-    /// than hashing it.
+    /// The plans looked up last, each in the place that a few of its numbers give it or in the one beside: looked at first, as comparing
+    /// a key is faster than hashing it.
     recent: Vec<Option<(PlanKey, Rc<Plan>)>>,
 }
 
@@ -105,9 +105,11 @@ impl Plans {
         make: impl FnOnce() -> Result<Plan>,
     ) -> Result<Rc<Plan>> {
         let place = place(call, element, options);
-        if let Some(Some((key, plan))) = self.recent.get(place) {
-            if key.is_of(call, element, options) {
-                return Ok(Rc::clone(plan));
+        for place in [place, place ^ 1] {
+            if let Some(Some((key, plan))) = self.recent.get(place) {
+                if key.is_of(call, element, options) {
+                    return Ok(Rc::clone(plan));
+                }
             }
         }
         let key = PlanKey { call: call.clone(), element, options: options.clone() };
@@ -116,7 +118,8 @@ impl Plans {
             None => self.keep(key.clone(), make()?),
         };
         self.recent.resize(MOST_RECENT, None);
-        self.recent[place] = Some((key, Rc::clone(&plan)));
+        // Two calls in turn that fall on one place do not drive each other out.
+        self.recent[place ^ 1] = self.recent[place].replace((key, Rc::clone(&plan)));
         Ok(plan)
     }
 
@@ -192,6 +195,19 @@ mod tests {
         }
         let refused = plans.find(&Call::new(Collective::Barrier, 2, 0), 1, &Options::default(), || Err(Error::Packet));
         assert!(refused.is_err() && plans.kept.len() == calls.len());
+    }
+
+    #[test]
+    fn calls_in_turn_stay_at_hand() {
+        let call = |count| Call::new(Collective::Broadcast, 2, count);
+        let at = |count| place(&call(count), 1, &Options::default());
+        let other = (2..).find(|&count| at(count) == at(1)).unwrap();
+        let mut plans = Plans::default();
+        for count in [1, other, 1, other, 1] {
+            find(&mut plans, &call(count), 1);
+        }
+        let kept: Vec<_> = plans.recent.iter().flatten().map(|(key, _)| key.call.count).collect();
+        assert!(kept == [1, other] || kept == [other, 1], "{kept:?}");
     }
 
     #[test]
