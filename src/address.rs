@@ -23,8 +23,10 @@
 //! ```
 
 mod hosting;
+mod hosts;
 
 pub use hosting::Hosting;
+pub use hosts::Hosts;
 
 /// The largest dimension of a cube: 2^30 nodes, so that a node and every product of two short quantities fit a word.
 pub const MAX_DIMENSION: u32 = 30;

@@ -1,6 +1,7 @@
 //! The arguments of one call, for every subcommand that takes one apart.
 
 use crate::Failure;
+use hypercoll::address::Hosts;
 use hypercoll::algorithm::{Algorithm, Order, Parameters, PortModel};
 use hypercoll::collective::{check_permutation, Call, Collective, Permutation};
 use hypercoll::schedule::Avoided;
@@ -26,6 +27,12 @@ pub struct CallArgs {
     /// Links that must carry nothing, as pairs of ranks: 0-1,5-7
     #[arg(long, value_delimiter = ',', value_parser = link)]
     avoid: Vec<(usize, usize)>,
+    /// The ranks of each host, where hosts have several: 4,4,2
+    #[arg(long, value_delimiter = ',')]
+    hosts: Vec<usize>,
+    /// With --hosts: ranks go to the hosts in turn, and not host after host
+    #[arg(long, requires = "hosts")]
+    by_node: bool,
     /// In place (all-gather, all-reduce, reduce)
     #[arg(long)]
     in_place: bool,
@@ -117,6 +124,17 @@ impl CallArgs {
                 return refuse(format!("columns: {size} ranks make no grid with {columns} columns"));
             }
         }
+        if !self.hosts.is_empty() {
+            if !collective.knows_hosts() || !self.avoid.is_empty() {
+                return refuse(format!(
+                    "hosts: {collective} makes no difference between them, nor does it with --avoid"
+                ));
+            }
+            let ranks: usize = self.hosts.iter().sum();
+            if ranks != size {
+                return refuse(format!("hosts: they have {ranks} ranks together, not {size}"));
+            }
+        }
         if self.in_place && !collective.has_in_place() {
             return refuse(format!("in-place: {collective} has no such form"));
         }
@@ -130,6 +148,7 @@ impl CallArgs {
     fn calls(&self, collective: Collective, size: usize, count: usize) -> Result<Vec<Call>, Failure> {
         let mut call = Call::new(collective, size, count).with_root(self.root);
         (call.in_place, call.ordered) = (self.in_place, self.ordered);
+        call.hosts = Hosts::with_ranks(&self.hosts, self.by_node);
         if !self.avoid.is_empty() {
             call.avoid = Some(Avoided::new(size, &self.avoid).map_err(|error| format!("avoid: {error}"))?);
         }

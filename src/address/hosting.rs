@@ -1,6 +1,6 @@
 //! Which rank plays which node, where the number of ranks is no power of two.
 
-use super::{dimension_for, reverse_bits};
+use super::{dimension_for, reverse_bits, Hosts};
 
 /// Which rank plays which node of the cube.
 ///
@@ -12,17 +12,24 @@ use super::{dimension_for, reverse_bits};
 /// * Ordered, for reductions that must combine in rank order: ranks are numbered so that the dimensions, from the top
 ///   one down, join neighbouring intervals of ranks. Node bit 0 is the most significant bit of the order and the top
 ///   bit the least significant one, so the two nodes of a rank are neighbours in the order.
+/// * By hosts: as natural, with the places of ranks instead of ranks, so that the ranks of a host are neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Hosting {
+pub struct Hosting<'h> {
     size: usize,
     dimension: u32,
     ordered: bool,
+    hosts: Option<&'h Hosts>,
 }
 
-impl Hosting {
+impl<'h> Hosting<'h> {
     /// The hosting of `size` ranks.
-    pub fn new(size: usize, ordered: bool) -> Hosting {
-        Hosting { size, dimension: dimension_for(size), ordered }
+    pub fn new(size: usize, ordered: bool) -> Hosting<'h> {
+        Hosting { size, dimension: dimension_for(size), ordered, hosts: None }
+    }
+
+    /// The hosting of `size` ranks, which are on these hosts.
+    pub fn on(size: usize, ordered: bool, hosts: Option<&'h Hosts>) -> Hosting<'h> {
+        Hosting { hosts: hosts.filter(|_| !ordered), ..Hosting::new(size, ordered) }
     }
 
     /// Dimension of the cube.
@@ -41,6 +48,9 @@ impl Hosting {
 
     /// The node of a rank; the other node that it may play is across the top dimension.
     pub fn node(&self, rank: usize) -> usize {
+        if let Some(hosts) = self.hosts {
+            return hosts.place(rank);
+        }
         if !self.ordered || self.dimension == 0 {
             return rank;
         }
@@ -51,6 +61,9 @@ impl Hosting {
 
     /// The rank whose own node this is, if any.
     pub fn owner(&self, node: usize) -> Option<usize> {
+        if let Some(hosts) = self.hosts {
+            return (node < self.size).then(|| hosts.rank(node));
+        }
         if !self.ordered || self.dimension == 0 {
             return (node < self.size).then_some(node);
         }

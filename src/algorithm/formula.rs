@@ -1,7 +1,7 @@
 //! What an algorithm costs, in closed form.
 
 use super::Parameters;
-use crate::address::dimension_for;
+use crate::address::{dimension_for, Hosts};
 use crate::collective::{Call, MatrixProduct};
 
 /// The shape of a call on a whole cube: what formulas depend on.
@@ -22,6 +22,10 @@ pub struct Shape {
     pub moving: usize,
     /// Whether contributions lie where the result will be.
     pub in_place: bool,
+    /// Hosts; as many as ranks where nothing is known of them, or operands keep their order.
+    pub hosts: usize,
+    /// Ranks of the host that has the most, and of the one that has the fewest.
+    pub on_host: (usize, usize),
     /// The parameters.
     pub parameters: Parameters,
 }
@@ -35,6 +39,7 @@ impl Shape {
         } else {
             call.translation().map_or(n, usize::count_ones)
         };
+        let hosts = call.hosts.as_ref().filter(|_| !call.ordered);
         let fixed = call.permutation.iter().flat_map(|p| p.iter().enumerate()).filter(|(rank, to)| rank == *to).count();
         Shape {
             n,
@@ -44,6 +49,8 @@ impl Shape {
             size: call.size,
             moving: call.size - fixed.min(call.size),
             in_place: call.in_place,
+            hosts: hosts.map_or(call.size, Hosts::len),
+            on_host: hosts.map_or((1, 1), Hosts::most_and_fewest),
             parameters: *parameters,
         }
     }

@@ -44,6 +44,7 @@ mod send;
 mod transpose_rows;
 mod transpose_submatrices;
 
+mod by_hosts;
 mod direct;
 mod exchange;
 #[cfg(test)]

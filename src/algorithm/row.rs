@@ -64,6 +64,8 @@ pub struct Algorithm {
     /// The paths through all nodes on which data follows one another, so that nothing contends for the one port of a node; 0 if
     /// there are none.
     pub paths: usize,
+    /// Elements that go into, or out of, the host through whose ports the most go, where it has been thought of; see [`Shape::on_host`].
+    pub crossing: Option<fn(&Shape) -> f64>,
     /// The packet size in elements that takes the least time for (shape, tau, t_c), where packets are taken.
     pub best_packet: fn(&Shape, f64, f64) -> f64,
     /// How it is made.
@@ -94,6 +96,7 @@ pub(super) const DEFAULTS: Algorithm = Algorithm {
     signals: |_| 0,
     flows: false,
     paths: 0,
+    crossing: None,
     best_packet: |shape, _tau, _t_c| shape.count as f64,
     form: Form::Forward(|_, _, _, _| ()),
 };

@@ -1,7 +1,7 @@
 //! A call as data.
 
 use super::{Avoided, Collective, Layout, MatrixProduct, Permutation};
-use crate::address::dimension_for;
+use crate::address::{dimension_for, Hosts};
 use std::sync::Arc;
 
 /// One collective call: all that a schedule depends on, apart from the algorithm and its parameters.
@@ -33,6 +33,9 @@ pub struct Call {
     pub matrices: Option<MatrixProduct>,
     /// Links, as pairs of ranks, that must carry nothing.
     pub avoid: Option<Avoided>,
+    /// The hosts of the ranks, where there are several, with several ranks. Algorithms see ranks at the places that these give them,
+    /// unless `ordered`.
+    pub hosts: Option<Hosts>,
 }
 
 impl Call {
@@ -64,6 +67,7 @@ impl Call {
             layout: None,
             matrices: None,
             avoid: None,
+            hosts: None,
         }
     }
 

@@ -126,6 +126,12 @@ impl Collective {
         self.meaning().peer
     }
 
+    /// Whether its algorithms care which ranks share a host: where a call names no ranks but a root.
+    pub fn knows_hosts(self) -> bool {
+        let Meaning { peer, permutation, .. } = *self.meaning();
+        !peer && permutation.is_none() && !self.multiplies()
+    }
+
     /// Whether the call is a permutation of vectors.
     pub fn permutes(self) -> bool {
         self.meaning().permutation.is_some()

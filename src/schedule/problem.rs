@@ -1,6 +1,6 @@
 //! A collective call seen from the cube: nodes instead of ranks.
 
-use crate::address::Hosting;
+use crate::address::{Hosting, Hosts};
 use crate::collective::Call;
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub struct Problem<'c> {
     /// The call.
     pub call: &'c Call,
     /// Which rank plays which node.
-    pub hosting: Hosting,
+    pub hosting: Hosting<'c>,
     /// Dimension of the cube.
     pub n: u32,
     /// The node of the root, 0 where there is none.
@@ -24,13 +24,28 @@ pub struct Problem<'c> {
 impl<'c> Problem<'c> {
     /// The problem of a call.
     pub fn new(call: &'c Call) -> Problem<'c> {
-        let hosting = Hosting::new(call.size, call.ordered);
+        let hosting = Hosting::on(call.size, call.ordered, call.hosts.as_ref());
         Problem { call, hosting, n: hosting.dimension(), root: hosting.node(call.root), peer: hosting.node(call.peer) }
     }
 
     /// Number of nodes, 2^n.
     pub fn nodes(&self) -> usize {
         1 << self.n
+    }
+
+    /// The number of hosts; as many as ranks where nothing is known of them.
+    pub fn hosts(&self) -> usize {
+        self.call.hosts.as_ref().map_or(self.call.size, Hosts::len)
+    }
+
+    /// The places of a host's ranks. Nodes and places are the same for operations that commute.
+    pub fn places_of(&self, host: usize) -> Range<usize> {
+        self.call.hosts.as_ref().map_or(host..host + 1, |hosts| hosts.places_of(host))
+    }
+
+    /// The host at a place.
+    pub fn host_at(&self, place: usize) -> usize {
+        self.call.hosts.as_ref().map_or(place, |hosts| hosts.host(place))
     }
 
     /// The block of a node.

@@ -9,11 +9,14 @@
 //! });
 //! ```
 
+pub mod bruck;
 pub mod complete_broadcast;
 pub mod multinode_broadcast;
 pub mod pairwise_xor;
+pub mod ring;
 pub mod sbg;
 pub mod sbnt;
+pub mod shift;
 
 use super::{Formula, Shape};
 

@@ -13,5 +13,7 @@
 pub mod direct;
 pub mod histogram;
 pub mod recursive_doubling;
+pub mod ring;
 pub mod sbt;
+pub mod shift;
 pub mod tcbt;

@@ -14,4 +14,5 @@ pub mod complete_exchange;
 pub mod pairwise_xor;
 pub mod sbg;
 pub mod sbnt;
+pub mod shift;
 pub mod total_exchange;

@@ -9,6 +9,7 @@
 //! });
 //! ```
 
+pub mod chain;
 pub mod direct;
 pub mod double_wave;
 pub mod hamiltonian_path;

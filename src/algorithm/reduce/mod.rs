@@ -11,6 +11,7 @@
 //! });
 //! ```
 
+pub mod chain;
 pub mod direct;
 pub mod double_wave;
 pub mod hamiltonian_path;

@@ -12,8 +12,11 @@
 //! assert_eq!(bins, [2, 4, 0, 7]);
 //! ```
 
+pub mod bruck;
 pub mod histogram;
 pub mod multinode_broadcast;
 pub mod pairwise_xor;
+pub mod ring;
 pub mod sbg;
 pub mod sbnt;
+pub mod shift;

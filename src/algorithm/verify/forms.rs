@@ -1,6 +1,6 @@
 //! What a collective is tried with.
 
-use crate::address::{dimension_for, mask};
+use crate::address::{dimension_for, mask, Hosts};
 use crate::collective::{Blocks, Call, Collective, Layout, MatrixProduct, Permutation};
 
 /// The forms that a call of this shape can take: as it is; with peers at all distances; for a permutation the identity, shifts, an
@@ -48,6 +48,20 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
         }
     }
     calls.push(call.clone());
+    if collective.knows_hosts() && count < 5 {
+        let hosts = [Hosts::with_ranks(&[size.div_ceil(2), size / 2], true), unequal_hosts(size)];
+        let on = |hosts| Call { hosts: Some(hosts), ..call.clone() };
+        calls.extend(
+            hosts
+                .into_iter()
+                .flatten()
+                .flat_map(|hosts| {
+                    let in_place = Call { in_place: true, ..on(hosts.clone()) };
+                    [Some(on(hosts)), collective.has_in_place().then_some(in_place)]
+                })
+                .flatten(),
+        );
+    }
     if collective.has_in_place() {
         calls.push(Call { in_place: true, ..call.clone() });
     }
@@ -55,4 +69,15 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
         calls.push(Call { ordered: true, ..call });
     }
     calls
+}
+
+/// Hosts of 1, 2, 3 ranks and so on, as many as there are.
+fn unequal_hosts(size: usize) -> Option<Hosts> {
+    let (mut numbers, mut left) = (Vec::new(), size);
+    while left > 0 {
+        let ranks = left.min(numbers.len() + 1);
+        numbers.push(ranks);
+        left -= ranks;
+    }
+    Hosts::with_ranks(&numbers, false)
 }

@@ -17,7 +17,7 @@ mod violation;
 
 pub use violation::Violation;
 
-use super::{BufferRange, Hosting, Kind, Operation, Schedule};
+use super::{BufferRange, Kind, Operation, Problem, Schedule};
 use crate::collective::{Buffer, Call};
 use barrier::barrier;
 use std::collections::BTreeMap;
@@ -245,7 +245,7 @@ fn matching(schedules: &[Schedule], violations: &mut Vec<Violation>) {
 }
 
 fn edges(call: &Call, schedules: &[Schedule], violations: &mut Vec<Violation>) {
-    let hosting = Hosting::new(call.size, call.ordered);
+    let hosting = Problem::new(call).hosting;
     let nodes = |rank: usize| {
         let node = hosting.node(rank);
         std::iter::once(node).chain(hosting.twin(node))

@@ -1,0 +1,144 @@
+//! The pattern behind exchanges from host to host: what every rank has enters every host once, and is passed on there.
+//!
+//! In phase k = 1, ..., H - 1 every host gets what the ranks of the host k places before it have, either straight from there (shift) or
+//! from the host before it, which got that in the phase before (ring). Of the l-th rank's, the l-th rank of a host sends and receives
+//! it, counted modulo the ranks of that host, and then passes it on to its mates. So all ranks of a host work its ports together. Where
+//! hosts have more ranks than others, a phase has several waves.
+
+use crate::algorithm::{Figure, Formula, Shape};
+use crate::schedule::{Problem, Route};
+use std::ops::Range;
+
+/// The way from host to host.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Course {
+    /// Straight.
+    Shift,
+    /// Through all hosts between.
+    Ring,
+}
+
+/// Waves of a phase, given the most and the fewest ranks of a host.
+fn waves(most: usize, fewest: usize) -> usize {
+    most.div_ceil(fewest.max(1))
+}
+
+/// The cost of an all-gather of blocks of m elements: (P - 1) (m t_c + tau) if all hosts have as many ranks.
+pub fn gathered(course: Course, shape: &Shape) -> Formula {
+    let Shape { size, count, hosts, on_host: (most, fewest), .. } = *shape;
+    if size == 1 || count == 0 {
+        return Formula::NOTHING;
+    }
+    let phases = hosts - 1;
+    let rounds = most - 1 + phases * most * waves(most, fewest);
+    // Within a host go a rank's own block and one of each wave; between hosts one, or one of each wave.
+    let load = match (course, most) {
+        (Course::Shift, 1) => 1,
+        (Course::Ring, 1) => phases,
+        _ => 1 + phases * waves(most, fewest),
+    };
+    let elements = (rounds * count) as f64;
+    Formula {
+        rounds,
+        elements,
+        moved: (size * (size - 1) * count) as f64,
+        load: (load * count) as f64,
+        // As many messages follow one another between two mates, or round the ring.
+        hops: load,
+        path: elements,
+        ..Formula::NOTHING
+    }
+    .at_most(&[Figure::Rounds, Figure::Elements, Figure::Load, Figure::Hops, Figure::Path], most == fewest)
+}
+
+/// The partial results that a rank receives in the opposite direction.
+fn received(shape: &Shape) -> usize {
+    let (most, fewest) = shape.on_host;
+    let far = (shape.hosts - 1) * waves(most, fewest);
+    (1 + far) * (most - 1) + far
+}
+
+/// The cost of a reduce-scatter: the same, and all that a rank combines but what comes first for its own block is kept.
+pub fn scattered(course: Course, shape: &Shape) -> Formula {
+    let kept = received(shape).saturating_sub(1) * shape.count;
+    let equal = shape.on_host.0 == shape.on_host.1;
+    Formula { scratch: kept as f64, ..gathered(course, shape) }.at_most(&[Figure::Scratch], equal)
+}
+
+/// The cost of an all-reduce of vectors of M elements, cut into a block a rank: what comes first of a block that a rank has a part in
+/// lies where its result will be.
+pub fn reduced(course: Course, shape: &Shape) -> Formula {
+    let block = block(shape);
+    let back = gathered(course, &block);
+    let both = back.then(back);
+    // Round a ring of more than two, the reduction goes the other way.
+    let opposite = course == Course::Ring && shape.on_host.0 == 1 && shape.size > 2;
+    let load = if opposite { back.load } else { both.load };
+    let combined = if course == Course::Ring || shape.on_host.0 > 1 { shape.hosts } else { 1 };
+    let kept = received(shape).saturating_sub(if shape.in_place { 0 } else { combined }) * block.count;
+    let even = shape.count.is_multiple_of(shape.size);
+    Formula { moved: (2 * (shape.size - 1) * shape.count) as f64, load, scratch: kept as f64, ..both }
+        .at_most(&[Figure::Elements, Figure::Load, Figure::Hops, Figure::Path], even)
+        .at_most(&[Figure::Scratch], even && shape.on_host.0 == shape.on_host.1)
+}
+
+/// The all-gather of the parts into which an all-reduce cuts its vector.
+pub fn block(shape: &Shape) -> Shape {
+    Shape { count: shape.count.div_ceil(shape.size), ..*shape }
+}
+
+/// What goes into the host with the fewest ranks, or straight from the one with the most, in elements.
+pub fn crossing(course: Course, shape: &Shape) -> f64 {
+    let (most, fewest) = shape.on_host;
+    let out = if course == Course::Shift { most * (shape.hosts - 1) } else { 0 };
+    (out.max(shape.size - fewest) * shape.count) as f64
+}
+
+/// Writes that `item(place)`, what each place has, goes to all others.
+pub fn write(course: Course, problem: &Problem, node: usize, route: &mut Route, item: impl Fn(usize) -> Range<usize>) {
+    let hosts = problem.hosts();
+    let ranks = |host: usize| problem.places_of(host).len();
+    // The first host has the most ranks, the last one the fewest.
+    let (most, waves) = (ranks(0), waves(ranks(0), ranks(hosts - 1)));
+    route.set_rounds(most - 1 + (hosts - 1) * most * waves);
+    if node >= problem.call.size {
+        return;
+    }
+    let host = problem.host_at(node);
+    let ahead = |steps: usize| problem.places_of((host + steps) % hosts);
+    let behind = |steps: usize| problem.places_of((host + hosts - steps) % hosts);
+    let mates = behind(0);
+    let own = node - mates.start;
+    // Whose a rank of this host sends or receives in a wave, if the other host has so many ranks, of those of the host `of`.
+    let carried = |mate: usize, wave: usize, other: usize, of: &Range<usize>| {
+        let width = mates.len().min(other);
+        let index = (wave * width..(wave + 1) * width).find(|index| index % mates.len() == mate)?;
+        (index < of.len()).then_some(index)
+    };
+    for phase in 0..hosts {
+        let (to, sent) = if course == Course::Ring { (1, phase.saturating_sub(1)) } else { (phase, 0) };
+        let (to, from, sent, got) = (ahead(to), behind(if phase == 0 { 0 } else { to }), behind(sent), behind(phase));
+        for wave in 0..if phase == 0 { 1 } else { waves } {
+            let mut round = 0;
+            if phase > 0 {
+                round = most - 1 + ((phase - 1) * waves + wave) * most;
+                if let Some(index) = carried(own, wave, to.len(), &sent) {
+                    route.send(round, to.start + index % to.len(), [item(sent.start + index)]);
+                }
+                if let Some(index) = carried(own, wave, from.len(), &got) {
+                    route.receive(round, from.start + index % from.len(), [item(got.start + index)]);
+                }
+                round += 1;
+            }
+            for shift in 1..mates.len() {
+                let (to, back) = ((own + shift) % mates.len(), (own + mates.len() - shift) % mates.len());
+                if let Some(index) = carried(own, wave, from.len(), &got) {
+                    route.send(round + shift - 1, mates.start + to, [item(got.start + index)]);
+                }
+                if let Some(index) = carried(back, wave, from.len(), &got) {
+                    route.receive(round + shift - 1, mates.start + back, [item(got.start + index)]);
+                }
+            }
+        }
+    }
+}
