@@ -48,7 +48,6 @@ pub fn gathered(course: Course, shape: &Shape) -> Formula {
         path: elements,
         ..Formula::NOTHING
     }
-    .at_most(&[Figure::Rounds, Figure::Elements, Figure::Load, Figure::Hops, Figure::Path], most == fewest)
 }
 
 /// The partial results that a rank receives in the opposite direction.
@@ -61,8 +60,7 @@ fn received(shape: &Shape) -> usize {
 /// The cost of a reduce-scatter: the same, and all that a rank combines but what comes first for its own block is kept.
 pub fn scattered(course: Course, shape: &Shape) -> Formula {
     let kept = received(shape).saturating_sub(1) * shape.count;
-    let equal = shape.on_host.0 == shape.on_host.1;
-    Formula { scratch: kept as f64, ..gathered(course, shape) }.at_most(&[Figure::Scratch], equal)
+    Formula { scratch: kept as f64, ..gathered(course, shape) }
 }
 
 /// The cost of an all-reduce of vectors of M elements, cut into a block a rank: what comes first of a block that a rank has a part in
@@ -78,8 +76,7 @@ pub fn reduced(course: Course, shape: &Shape) -> Formula {
     let kept = received(shape).saturating_sub(if shape.in_place { 0 } else { combined }) * block.count;
     let even = shape.count.is_multiple_of(shape.size);
     Formula { moved: (2 * (shape.size - 1) * shape.count) as f64, load, scratch: kept as f64, ..both }
-        .at_most(&[Figure::Elements, Figure::Load, Figure::Hops, Figure::Path], even)
-        .at_most(&[Figure::Scratch], even && shape.on_host.0 == shape.on_host.1)
+        .at_most(&[Figure::Elements, Figure::Load, Figure::Scratch, Figure::Hops, Figure::Path], even)
 }
 
 /// The all-gather of the parts into which an all-reduce cuts its vector.

@@ -206,7 +206,8 @@ pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut
             }
         }
     }
-    parts.sort_unstable_by_key(|(round, receives, peer, piece)| (*round, *receives, *peer, piece.start));
+    let place = |peer: usize| problem.place(peer);
+    parts.sort_unstable_by_key(|(round, receives, peer, piece)| (*round, *receives, place(*peer), piece.start));
 
     multiplications.sort_by_key(|m: &Multiplication| m.round);
 

@@ -38,6 +38,11 @@ impl<'c> Problem<'c> {
         self.call.hosts.as_ref().map_or(self.call.size, Hosts::len)
     }
 
+    /// The place of a rank, as it is seen from the nodes.
+    pub fn place(&self, rank: usize) -> usize {
+        self.call.hosts.as_ref().filter(|_| !self.call.ordered).map_or(rank, |hosts| hosts.place(rank))
+    }
+
     /// The places of a host's ranks. Nodes and places are the same for operations that commute.
     pub fn places_of(&self, host: usize) -> Range<usize> {
         self.call.hosts.as_ref().map_or(host..host + 1, |hosts| hosts.places_of(host))

@@ -29,6 +29,7 @@ pub use compare::Compared;
 pub use forms::forms;
 
 use super::{Algorithm, Parameters};
+use crate::address::Hosts;
 use crate::collective::Call;
 use crate::schedule::{check, legal, Cost, Report as Checked, Schedule, Violation};
 use ledger::Ledger;
@@ -79,10 +80,11 @@ pub fn verify_schedules(algorithm: &Algorithm, call: &Call, parameters: &Paramet
     report
 }
 
-/// On a whole cube, or where any number of ranks is one, with equal blocks, and all links in use.
+/// On a whole cube, or where any number of ranks is one, with equal blocks, as many ranks on every host, and all links in use.
 fn is_whole(algorithm: &Algorithm, call: &Call) -> bool {
     let known = call.size.is_power_of_two() || !algorithm.cube_edges;
-    known && call.layout.is_none() && call.avoid.is_none()
+    let equal = call.hosts.as_ref().map(Hosts::most_and_fewest).is_none_or(|(most, fewest)| most == fewest);
+    known && equal && call.layout.is_none() && call.avoid.is_none()
 }
 
 /// The nodes that a rank plays at most: where it has to, or where ways round a link lead along the edges of the cube.
