@@ -77,6 +77,11 @@ impl Hosts {
         self.0.starts.len() - 1
     }
 
+    /// The number of ranks.
+    pub fn ranks(&self) -> usize {
+        self.0.ranks.len()
+    }
+
     /// The place of a rank.
     pub fn place(&self, rank: usize) -> usize {
         self.0.places[rank]

@@ -37,6 +37,17 @@ impl Call {
                 format!("{} elements on {} ranks are more than can be counted", self.count, self.size),
             );
         }
+        if let Some(hosts) = &self.hosts {
+            if hosts.ranks() != self.size {
+                return wrong("hosts", format!("of {} ranks, not {}", hosts.ranks(), self.size));
+            }
+            if !self.collective.knows_hosts() || self.avoid.is_some() {
+                return wrong(
+                    "hosts",
+                    "makes no difference between them, nor does any collective that avoids links".into(),
+                );
+            }
+        }
         if self.avoid.as_ref().is_some_and(|avoid| avoid.size() != self.size) {
             return wrong("avoid", "links of a cube of another size".into());
         }

@@ -3,6 +3,7 @@
 use super::prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute, Prepared};
 use super::prepared::{Reduce, ReduceScatter, Scatter, Send};
 use super::Hypercube;
+use crate::address::Hosts;
 use crate::buffer::{Buffer, BufferMut};
 use crate::collective::{Call, Collective};
 use crate::engine::arguments::Arguments;
@@ -264,6 +265,9 @@ impl Hypercube {
     /// ```
     pub fn collective(&self, mut call: Call) -> Given<'_> {
         call.avoid = call.avoid.or_else(|| self.avoid.borrow().clone());
+        if call.hosts.is_none() {
+            call.hosts = self.hosts_for(&call);
+        }
         Given(Prepared { cube: self, call, options: Options::default(), lengths: None })
     }
 
@@ -409,8 +413,18 @@ impl Hypercube {
         Permute(prepared)
     }
 
+    /// The hosts, if the call has algorithms that know of them. Links to be avoided are named by ranks, as if these were nodes.
+    fn hosts_for(&self, call: &Call) -> Option<Hosts> {
+        let known = call.collective.knows_hosts() && call.avoid.is_none();
+        self.hosts.clone().filter(|_| known)
+    }
+
     pub(super) fn prepare(&self, collective: Collective, root: usize) -> Prepared<'_> {
-        let call = Call { avoid: self.avoid.borrow().clone(), ..Call::bare(collective, self.size, 0).with_root(root) };
+        let mut call =
+            Call { avoid: self.avoid.borrow().clone(), ..Call::bare(collective, self.size, 0).with_root(root) };
+        if self.hosts.is_some() {
+            call.hosts = self.hosts_for(&call);
+        }
         Prepared { cube: self, call, options: Options::default(), lengths: None }
     }
 }

@@ -38,7 +38,7 @@ pub use prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, 
 pub use prepared::{Reduce, ReduceScatter, Scatter, Send};
 pub use process::Process;
 
-use crate::address::dimension_for;
+use crate::address::{dimension_for, Hosts};
 use crate::collective::Call;
 use crate::engine::arguments::Arguments;
 #[cfg(feature = "mpi")]
@@ -99,6 +99,8 @@ pub struct Hypercube {
     overrides: Result<Overrides>,
     last: RefCell<Option<(Rc<Plan>, Option<f64>)>>,
     avoid: RefCell<Option<Avoided>>,
+    /// Which ranks share a host, where there are several, with several ranks.
+    hosts: Option<Hosts>,
     /// The last permutation, which is often the next one.
     permutation: RefCell<Option<Arc<[usize]>>>,
 }
@@ -131,12 +133,13 @@ impl Hypercube {
             &settings::found,
             &poll_others,
         )?;
+        let hosts = found.hosts.clone();
         let settings = settings::resolved(found)?;
         if let Some(refused) = settings.refused.as_ref().filter(|_| transport.rank() == 0) {
             log::warn!("{refused}; the built-in parameters are used");
         }
         let Settings { machine, overrides, .. } = settings;
-        Ok(Hypercube::over(Box::new(transport), machine, Ok(overrides), patience?))
+        Ok(Hypercube { hosts, ..Hypercube::over(Box::new(transport), machine, Ok(overrides), patience?) })
     }
 
     pub(crate) fn over(
@@ -158,6 +161,7 @@ impl Hypercube {
             overrides,
             last: RefCell::default(),
             avoid: RefCell::default(),
+            hosts: None,
             permutation: RefCell::default(),
         }
     }

@@ -177,7 +177,6 @@ impl Agreement {
         if first {
             let note = Note::Finding(finding.into()).encode();
             self.far.iter().for_each(|&rank| transport.tell(rank, &note));
-            return understood(finding);
         }
         self.adopt().unwrap_or_else(|| understood(finding))
     }

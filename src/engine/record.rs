@@ -1,7 +1,7 @@
 //! What a rank has called: a number, a signature and words for each call on a communicator, for itself and on the board.
 
 use super::arguments::Arguments;
-use crate::executor::board::{Board, HISTORY, KEPT};
+use crate::executor::board::{Board, CALL_WORDS, HISTORY, KEPT};
 use crate::executor::Stamp;
 use crate::hash::Fnv;
 use crate::plan::Plan;
@@ -101,7 +101,13 @@ impl Records {
     /// A call has been refused before it began.
     pub fn refuse(&mut self, collective: &str, why: &str, at: &Location) {
         let number = self.begun + 1;
-        let text = format!("{collective}\n{why}\n{}", place(at));
+        let place = place(at);
+        // As much as there is room for on the board, so that all ranks have the same words.
+        let mut end = why.len().min(CALL_WORDS - collective.len() - place.len() - 2);
+        while !why.is_char_boundary(end) {
+            end -= 1;
+        }
+        let text = format!("{collective}\n{}\n{place}", &why[..end]);
         if let Some(board) = &self.board {
             board.mine().tell(number, &text);
         }

@@ -7,11 +7,17 @@ use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Calls whose words are kept.
 pub(crate) const KEPT: u64 = 8;
 /// Calls whose signatures are kept.
 pub(crate) const HISTORY: u64 = 64;
+
+/// How long the words of a rank that has found something may take to come.
+const PUBLISHED_WITHIN: Duration = Duration::from_millis(100);
+/// Bytes of the words of a call.
+pub(crate) const CALL_WORDS: usize = 8 * 30;
 
 /// A text, its length first.
 #[repr(C)]
@@ -55,7 +61,7 @@ pub(crate) enum Presence {
 struct Told {
     /// Of which call the words are; 0 while they are written.
     number: AtomicU64,
-    text: Text<31>,
+    text: Text<{ CALL_WORDS / 8 + 1 }>,
 }
 
 /// What one rank tells.
@@ -271,6 +277,11 @@ impl Board {
         if first.is_ok() {
             self.mine().finding.set(finding);
             head.found.store(1, Ordering::Release);
+        }
+        // Another one says it just now; all are to say the same. It may end in the middle.
+        let start = Instant::now();
+        while first.is_err() && !self.is_broken() && start.elapsed() < PUBLISHED_WITHIN {
+            std::thread::yield_now();
         }
         first.is_ok()
     }

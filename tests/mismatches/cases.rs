@@ -6,6 +6,7 @@ use hypercoll::collective::{Call, Collective, Layout};
 use hypercoll::topology::sbnt::Variant;
 use hypercoll::{request, Commutative, Result, SystemOperation};
 use std::panic::Location;
+use std::time::Duration;
 
 /// What is to come of a case.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -310,7 +311,11 @@ fn sequences() -> Vec<Case> {
                 let _request = cube.immediate_all_reduce_into(scope, &*send, receive, SUM)?;
                 panic!("on purpose")
             }),
-            |r| r.all_reduce::<f64, _>(5, SUM, |c| c).and_then(|()| r.all_reduce::<f64, _>(5, SUM, |c| c))).kind(Kind::Panics),
+            |r| {
+                // Till then the request is under way.
+                std::thread::sleep(Duration::from_millis(50));
+                r.all_reduce::<f64, _>(5, SUM, |c| c).and_then(|()| r.all_reduce::<f64, _>(5, SUM, |c| c))
+            }).kind(Kind::Panics),
     ]
 }
 

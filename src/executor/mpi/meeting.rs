@@ -4,6 +4,7 @@ use super::asked::{Asked, Use};
 use super::host::{nonce, Card, Host, WORDS};
 use super::shared_memory::{Layout, SharedMemory};
 use super::{accept, segment, single_copy};
+use crate::address::Hosts;
 use crate::error::{Error, Result};
 use crate::executor::board::Board;
 use crate::executor::patience::{say, Patience};
@@ -30,11 +31,13 @@ pub(super) struct Meeting {
     pub found: Found,
 }
 
-/// What rank 0 has found, and the cores of the host if all ranks share one.
+/// What rank 0 has found, the cores of the host if all ranks share one, and the hosts if they do not.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Found {
     pub text: String,
     pub cores: Option<usize>,
+    /// Which ranks share a host, where there are several, with several ranks.
+    pub hosts: Option<Hosts>,
 }
 
 impl Meeting {
@@ -120,7 +123,8 @@ impl Meeting {
         let ways = memory.as_ref().filter(|_| asks > Use::Off as u64);
         let shared_memory = ways.map(|memory| SharedMemory::between(&host, size, memory, &layout, single_copy));
         let crowded = host.ranks.len() > host.cores;
-        let found = Found { text, cores };
+        let names: Vec<u64> = cards.iter().map(|card| card.host).collect();
+        let found = Found { text, cores, hosts: Hosts::of(&names) };
         Ok(Meeting { comm, rank, size, synchronous, shared_memory, board, crowded, found })
     }
 }

@@ -1,5 +1,6 @@
 //! The cost model: what an algorithm's parameters should be on a machine, and how long it then takes.
 
+mod hosts;
 mod over_links;
 mod shared_memory;
 
@@ -96,6 +97,7 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
 pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
     match machine.shared {
         Some(shared) => shared_memory::time(algorithm, call, element, parameters, machine, shared),
+        None if call.hosts.is_some() => hosts::time(algorithm, call, element, parameters, machine),
         None => over_links::time(algorithm, call, element, parameters, machine),
     }
 }
