@@ -98,8 +98,11 @@ fn traffic(
     let sent = packet.map_or(message, |packet| message.min(packet as f64));
     // A round over all ports is a message on each of them; where a node has but one, they share it.
     let at_once = if ports == PortModel::AllPorts { f64::from(shape.n.max(1)) } else { 1.0 };
+    // A rank that plays two nodes of the cube does the work of both.
+    let twice = if algorithm.cube_edges && !shape.size.is_power_of_two() { 2.0 } else { 1.0 };
     let sharing = if machine.ports == PortModel::AllPorts { 1.0 } else { at_once };
-    let load = load(algorithm, formula, shape, ports, machine);
+    let load = twice * load(algorithm, formula, shape, ports, machine);
+    let formula = &Formula { elements: twice * formula.elements, ..*formula };
     if !(algorithm.cuts(ports) && sent < message) {
         let (messages, elements) = (at_once * rounds, sharing * formula.elements);
         return Traffic { messages, load: sharing * load, elements, sent };
