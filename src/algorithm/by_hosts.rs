@@ -139,3 +139,47 @@ pub fn write(course: Course, problem: &Problem, node: usize, route: &mut Route, 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::address::Hosts;
+    use crate::algorithm::{registry::ALGORITHMS, verify::schedules, Parameters, PortModel};
+    use crate::collective::Call;
+    use crate::schedule::Kind;
+
+    /// What goes into and out of the busiest host, counted in the schedules, is what the rows say.
+    #[test]
+    fn what_crosses_is_what_rows_say() {
+        let shapes: [&[usize]; 7] =
+            [&[2, 2], &[4, 4, 4, 4], &[3, 3, 3, 3], &[2; 6], &[5, 5, 5], &[4, 3, 2, 1], &[1, 5, 1]];
+        let mut counted = 0;
+        for (ranks, in_turn) in shapes.iter().flat_map(|ranks| [(ranks, false), (ranks, true)]) {
+            let (size, hosts) = (ranks.iter().sum::<usize>(), Hosts::with_ranks(ranks, in_turn));
+            let host = |rank: usize| hosts.as_ref().map(|hosts| hosts.host(hosts.place(rank)));
+            for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.crossing.is_some()) {
+                let call =
+                    Call { hosts: hosts.clone(), ..Call::new(algorithm.collective, size, 2 * size).with_root(1) };
+                let parameters = Parameters::new(PortModel::OnePort);
+                let mut crossed = vec![[0usize; 2]; ranks.len()];
+                for schedule in schedules(algorithm, &call, &parameters) {
+                    for operation in schedule.operations() {
+                        let Kind::Send { peer } = operation.kind else { continue };
+                        if let (Some(from), Some(to)) = (host(schedule.rank), host(peer)) {
+                            let elements: usize = schedule.ranges(operation).iter().map(|range| range.len).sum();
+                            crossed[from][0] += if from == to { 0 } else { elements };
+                            crossed[to][1] += if from == to { 0 } else { elements };
+                        }
+                    }
+                }
+                let most = crossed.iter().flatten().max().map_or(0.0, |&most| most as f64);
+                let stated = algorithm.crossing.map_or(0.0, |crossing| crossing(&algorithm.shape(&call, &parameters)));
+                // There and back, what one host has most of in one direction another has in the other.
+                let bound = algorithm.collective.meaning().passes == 2 && ranks.iter().any(|&n| n != ranks[0]);
+                let right = if bound { most <= stated } else { most == stated };
+                assert!(right, "{algorithm:?} on {ranks:?}, in turn: {in_turn}: {most}, stated {stated}");
+                counted += 1;
+            }
+        }
+        assert_eq!(counted, 14 * 9);
+    }
+}
