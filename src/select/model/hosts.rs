@@ -15,28 +15,34 @@ const NEAR_BYTE: f64 = 0.2e-9;
 struct Far {
     /// Elements that go into or out of the busiest host.
     crossing: f64,
-    /// Of the rounds, messages and hops, the part between hosts.
+    /// Of the rounds and messages, the part between hosts.
     part: f64,
+    /// Messages between hosts that wait for one another.
+    hops: f64,
 }
 
-/// As the row says, or, if it does not: along the edges of a cube the upper dimensions lead to other hosts, and all ranks of a host that
-/// send there do so at once.
+/// As the row says, or, if it does not: along the edges of a cube the upper dimensions lead to other hosts; elsewhere all ranks but those
+/// of the own host are on others.
 fn far(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: f64) -> Far {
-    let (hosts, most) = (shape.hosts as f64, shape.on_host.0 as f64);
-    let upper = f64::from(dimension_for(shape.hosts)) / f64::from(shape.n.max(1));
-    let hops_between = if algorithm.cube_edges || formula.rounds <= shape.n as usize {
-        upper
-    } else {
-        (hosts - 1.0) / (shape.size - 1) as f64
-    };
+    let (size, most) = (shape.size as f64, shape.on_host.0 as f64);
     if let Some(crossing) = algorithm.crossing {
-        return Far { crossing: crossing(shape) / ports, part: hops_between };
+        let crossing = crossing(shape);
+        let others = (shape.hosts - 1) as f64;
+        let part = match algorithm.paths {
+            0 => (crossing / (most * formula.elements).max(1.0)).min(1.0),
+            _ => others / (size - 1.0).max(1.0),
+        };
+        let passes = algorithm.collective.meaning().passes.max(1) as f64;
+        return Far { crossing: crossing / ports, part, hops: (passes * others).min(formula.hops as f64) };
     }
-    let all = formula.moved >= shape.size as f64 * formula.elements;
-    let busy = if all { most } else { 1.0 };
-    // Blocks of the root's own host, of which there are fewer, do not leave it.
-    let crossing = if algorithm.cube_edges { busy * formula.elements * upper } else { busy * formula.elements };
-    Far { crossing: crossing / ports, part: hops_between }
+    let part = match algorithm.cube_edges {
+        true => f64::from(dimension_for(shape.hosts)) / f64::from(shape.n.max(1)),
+        false => (size - most) / (size - 1.0).max(1.0),
+    };
+    // What comes to a host's ranks; or what leaves the busiest rank, and, if all are as busy, all of its host.
+    let come = most * formula.moved / size;
+    let leave = if formula.moved >= size * formula.elements { most } else { 1.0 } * formula.elements;
+    Far { crossing: part * come.max(leave) / ports, part, hops: part * formula.hops as f64 }
 }
 
 /// The time of a call on hosts with several ranks.
@@ -48,12 +54,14 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
         PortModel::AllPorts if algorithm.cube_edges => f64::from(dimension_for(shape.hosts).max(1)),
         _ => 1.0,
     };
-    let Far { crossing, part } = far(algorithm, &formula, &shape, ports);
+    let Far { crossing, part, hops } = far(algorithm, &formula, &shape, ports);
     let transfers = machine.t_c * bytes;
-    // Besides transfers: start-ups and hops, and what packets cost, as if every rank had a host of its own.
-    let besides =
-        (over_links::time(algorithm, call, element, parameters, machine) - formula.elements * transfers).max(0.0);
-    let near = (1.0 - part) * (formula.hops as f64 * NEAR_HOP + formula.rounds as f64 * NEAR_START_UP)
+    // Besides transfers and hops: start-ups, and what packets cost, as if every rank had a host of its own.
+    let all = formula.hops as f64;
+    let alone = over_links::time(algorithm, call, element, parameters, machine);
+    let besides = (alone - formula.elements * transfers - all * machine.hop).max(0.0);
+    let near = (all - hops).max(0.0) * NEAR_HOP
+        + (1.0 - part) * formula.rounds as f64 * NEAR_START_UP
         + formula.elements * bytes * NEAR_BYTE;
-    crossing * transfers + part * besides + near
+    crossing * transfers + part * besides + hops * machine.hop + near
 }
