@@ -1,6 +1,6 @@
 //! Where the ranks are and what is known of the machine.
 
-use super::limit::Fabric;
+use super::fabric::Fabric;
 use super::results::{Environment, Host};
 use super::Side;
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,91 +3,116 @@
 //! Start-ups count as nothing, and so does what a processor does; what remains is bytes by rate, for the port or the link
 //! that has the most to carry whatever the algorithm.
 
-use hypercoll::collective::{Call, Links};
-use serde::{Deserialize, Serialize};
+use super::fabric::Fabric;
+use hypercoll::collective::{Call, Collective, Links};
 
 /// Bytes of a TCP segment's data, and of the Ethernet frame that carries it: an emulated link counts the frames.
 const DATA: f64 = 1448.0;
 const FRAME: f64 = 1514.0;
 
-/// A network of which the links are known. Every link has the rate, in bits per second, in both directions at once.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Fabric {
-    /// 2^dimension hosts, one rank each; links along the edges of the cube.
-    Cube { dimension: usize, rate_bps: f64 },
-    /// Hosts, one rank each, with one link each to a switch.
-    Star { hosts: usize, rate_bps: f64 },
-}
-
 impl Fabric {
-    /// Reads `cube:3:50000000` (dimension, bits per second) or `star:8:50000000` (hosts, bits per second).
-    pub fn parse(text: &str) -> Result<Fabric, String> {
-        let wrong =
-            || format!("'{text}' is no fabric; fabrics are like cube:3:50000000 (dimension, bits/s), star:8:50000000");
-        let parts: Vec<&str> = text.split(':').collect();
-        let [kind, number, rate] = parts[..] else { return Err(wrong()) };
-        let number: usize = number.parse().map_err(|_| wrong())?;
-        let rate_bps: f64 = rate.parse().map_err(|_| wrong())?;
-        if !rate_bps.is_finite() || rate_bps <= 0.0 {
-            return Err(wrong());
-        }
-        match kind {
-            "cube" if number <= 20 => Ok(Fabric::Cube { dimension: number, rate_bps }),
-            "star" if number > 0 => Ok(Fabric::Star { hosts: number, rate_bps }),
-            _ => Err(wrong()),
-        }
-    }
-
-    /// Whether every rank of so many has a host of its own, where the algorithms suppose it.
-    pub fn holds(&self, ranks: usize) -> bool {
-        match *self {
-            Fabric::Cube { dimension, .. } => ranks == 1 << dimension,
-            Fabric::Star { hosts, .. } => ranks <= hosts,
-        }
-    }
-
-    /// Bytes of data that a link can carry in a second, in one direction.
-    fn rate(&self) -> f64 {
-        let (Fabric::Cube { rate_bps, .. } | Fabric::Star { rate_bps, .. }) = *self;
-        rate_bps / 8.0 * DATA / FRAME
-    }
-
     /// The least time of a call, in seconds, with elements of so many bytes; `None` where it is not known, or nothing has
     /// to be carried.
     pub fn limit(&self, call: &Call, element: usize) -> Option<f64> {
-        let links = match self {
-            Fabric::Cube { .. } => Links::Cube,
-            Fabric::Star { .. } => Links::Star,
+        let one_each = vec![1; call.size];
+        let on = if self.ranks().is_empty() { &one_each } else { self.ranks() };
+        if on.iter().sum::<usize>() != call.size || !self.holds(on) || call.count == 0 {
+            return None;
+        }
+        let elements_by_bps = match self {
+            Fabric::Cube { rate_bps, ranks, .. } if ranks.is_empty() => call.limit(Links::Cube)? / rate_bps,
+            Fabric::Star { rate_bps, slow, uplink_bps: None, ranks, .. } if ranks.is_empty() && slow.is_empty() => {
+                call.limit(Links::Star)? / rate_bps
+            }
+            _ => self.longest(on, call)?,
         };
-        let elements = call.limit(links).filter(|_| self.holds(call.size))?;
-        Some(elements * element as f64 / self.rate())
+        Some(elements_by_bps * element as f64 * 8.0 * FRAME / DATA)
+    }
+
+    /// The longest time that some part of the network needs, for hosts with so many ranks: elements by bits per second.
+    fn longest(&self, on: &[usize], call: &Call) -> Option<f64> {
+        let hosts: Vec<f64> = (0..on.len()).map(|host| self.host_bps(host)).collect();
+        // Every host by itself, and halves that few links join.
+        let mut parts: Vec<Part> = (0..on.len()).map(|host| Part::of(on, hosts[host], |other| other == host)).collect();
+        match *self {
+            Fabric::Cube { dimension, rate_bps, .. } => parts.extend((0..dimension).map(|port| {
+                let links = (on.len() / 2) as f64;
+                Part::of(on, links * rate_bps, |host| host >> port & 1 == 0)
+            })),
+            Fabric::Star { hosts, uplink_bps, .. } => {
+                parts.extend(uplink_bps.map(|bps| Part::of(on, bps, |host| host * 2 / hosts == 0)));
+            }
+        }
+        // Each element leaves all hosts but one to be added up, and comes to all but one as a result.
+        let twice = 2.0 * (on.len() - 1) as f64 * call.count as f64 / hosts.iter().sum::<f64>();
+        let whole = if call.collective == Collective::AllReduce { twice } else { 0.0 };
+        let parts = parts.iter().filter(|part| part.outside > 0.0);
+        let times = parts.map(|part| Some(part.load(call)? / part.bps)).collect::<Option<Vec<f64>>>()?;
+        Some(times.into_iter().fold(whole, f64::max)).filter(|time| *time > 0.0)
+    }
+
+    /// Bits per second of all links of a host together, in one direction.
+    fn host_bps(&self, host: usize) -> f64 {
+        match self {
+            Fabric::Cube { dimension, rate_bps, .. } => *dimension as f64 * rate_bps,
+            Fabric::Star { rate_bps, slow, .. } => {
+                slow.iter().find(|(slow, _)| *slow == host).map_or(*rate_bps, |(_, bps)| *bps)
+            }
+        }
     }
 }
 
-/// `cube of dimension 3, 50 Mbit/s links`.
-impl std::fmt::Display for Fabric {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Fabric::Cube { dimension, rate_bps } => {
-                write!(f, "cube of dimension {dimension}, links of {} Mbit/s", rate_bps / 1e6)
+/// Some of the hosts, and the links to all others.
+struct Part {
+    /// Ranks of these hosts, and of the others.
+    inside: f64,
+    outside: f64,
+    /// Whether rank 0 is inside: it is on the first host, however ranks are placed.
+    first: bool,
+    /// Bits per second of the links together, in one direction.
+    bps: f64,
+}
+
+impl Part {
+    fn of(on: &[usize], bps: f64, is_inside: impl Fn(usize) -> bool) -> Part {
+        let inside: usize = (0..on.len()).filter(|&host| is_inside(host)).map(|host| on[host]).sum();
+        Part { inside: inside as f64, outside: (on.iter().sum::<usize>() - inside) as f64, first: is_inside(0), bps }
+    }
+
+    /// Elements that its links must carry in the direction that has more; `None` if that is not known.
+    fn load(&self, call: &Call) -> Option<f64> {
+        use Collective::*;
+        let blocks = match call.collective {
+            Broadcast | Reduce | AllReduce => 1.0,
+            Scatter | Gather if call.root == 0 => {
+                if self.first {
+                    self.outside
+                } else {
+                    self.inside
+                }
             }
-            Fabric::Star { hosts, rate_bps } => write!(f, "star of {hosts} hosts, links of {} Mbit/s", rate_bps / 1e6),
-        }
+            AllGather | ReduceScatter => self.outside.max(self.inside),
+            AllToAll | TransposeRows => self.inside * self.outside,
+            _ => return None,
+        };
+        Some(blocks * call.count as f64)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hypercoll::collective::Collective;
 
-    const CUBE: Fabric = Fabric::Cube { dimension: 3, rate_bps: 50e6 };
-    const STAR: Fabric = Fabric::Star { hosts: 8, rate_bps: 50e6 };
-
-    fn limit(fabric: Fabric, collective: Collective, ranks: usize, bytes: usize) -> Option<f64> {
-        fabric.limit(&Call::new(collective, ranks, bytes / 8), 8)
+    fn fabric(text: &str) -> Fabric {
+        Fabric::parse(text).expect("a fabric")
     }
+
+    fn limit(fabric: &str, collective: Collective, ranks: usize, bytes: usize) -> Option<f64> {
+        self::fabric(fabric).limit(&Call::new(collective, ranks, bytes / 8), 8)
+    }
+
+    const CUBE: &str = "cube:3:50000000";
+    const STAR: &str = "star:8:50000000";
 
     /// Worked out by hand for 8 ranks at 50 Mbit/s, that is 6,250,000 bytes of frames or 5,977,543 bytes of data a second:
     /// vectors of 4 MiB take 0.701676 s over one link, blocks of 256 KiB 0.043855 s.
@@ -120,7 +145,7 @@ mod tests {
     fn permutations_are_bounded_by_all_links_together_and_by_one_node() {
         let permute = |permutation: Vec<usize>| {
             let call = Call { permutation: Some(permutation.into()), ..Call::new(Collective::Permute, 8, 1 << 19) };
-            CUBE.limit(&call, 8)
+            fabric(CUBE).limit(&call, 8)
         };
         // One dimension for all, or one pair only: a node's three ports carry one message.
         for permutation in [vec![1, 0, 3, 2, 5, 4, 7, 6], vec![1, 0, 2, 3, 4, 5, 6, 7]] {
@@ -140,25 +165,65 @@ mod tests {
         assert_eq!(limit(STAR, Collective::Broadcast, 1, 1024), None);
     }
 
+    /// In vectors, or blocks, by the rate of a link of 50 Mbit/s: `P` ranks, and so on, put into the formulas by hand.
     #[test]
-    fn fabrics_are_read() {
-        assert_eq!(Fabric::parse("cube:3:50000000"), Ok(CUBE));
-        assert_eq!(Fabric::parse("star:8:50000000"), Ok(STAR));
-        for text in [
-            "",
-            "cube",
-            "cube:3",
-            "ring:3:5",
-            "cube:x:5",
-            "cube:3:0",
-            "cube:3:x",
-            "cube:21:5",
-            "star:0:5",
-            "cube:3:5:6",
+    fn limits_of_hosts_with_several_ranks_and_of_unequal_links() {
+        use Collective::*;
+        const ALL: [Collective; 8] =
+            [Broadcast, Reduce, AllReduce, Scatter, Gather, AllGather, ReduceScatter, AllToAll];
+        const BYTES: usize = 1 << 20;
+        let link = BYTES as f64 * 8.0 / 50e6 * 1514.0 / 1448.0;
+        for (text, ranks, expected) in [
+            // 4 hosts of 4: M, M, 2(3/4)M; 16 - 4 blocks; 4 * 12.
+            ("star:4:50000000:4,4,4,4", 16, [1.0, 1.0, 1.5, 12.0, 12.0, 12.0, 12.0, 48.0]),
+            // The root's host sends to 6; the host of one rank gets 9 blocks; 4 * 6 leave the first.
+            ("star:4:50000000:4,3,2,1", 10, [1.0, 1.0, 1.5, 6.0, 6.0, 9.0, 9.0, 24.0]),
+            // The host of 3 ranks sends 3 blocks to all others but gets one of theirs only.
+            ("star:8:50000000:1,3", 4, [1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0, 3.0]),
+            // 8 hosts of 2 on a cube, by 3 links; all-to-all: 8 * 8 blocks over the 4 links of a dimension.
+            (
+                "cube:3:50000000:2,2,2,2,2,2,2,2",
+                16,
+                [1.0 / 3.0, 1.0 / 3.0, 7.0 / 12.0, 14.0 / 3.0, 14.0 / 3.0, 14.0 / 3.0, 14.0 / 3.0, 16.0],
+            ),
+            // Two links a host: 6 blocks out of the root's, 9 into those of one rank; two links between halves of 5 ranks, for 25 blocks.
+            ("cube:2:50000000:4,1,4,1", 10, [0.5, 0.5, 0.75, 3.0, 3.0, 4.5, 4.5, 12.5]),
+            // Half the rate for host 3: it takes twice as long for whatever it has alone.
+            ("star:8:50000000,3=25000000", 8, [2.0, 2.0, 2.0, 7.0, 7.0, 14.0, 14.0, 14.0]),
+            // Host 2 is slower, and gets 2 of the root's 6 blocks.
+            ("star:4:50000000,2=10000000:4,3,2,1", 10, [5.0, 5.0, 5.0, 10.0, 10.0, 40.0, 40.0, 80.0]),
+            // Two racks of 4 ranks: all-to-all, 16 blocks over two links' rate; 7 into a host.
+            ("star:8:50000000,uplink=100000000", 8, [1.0, 1.0, 1.75, 7.0, 7.0, 7.0, 7.0, 8.0]),
+            // The same behind half a link.
+            ("star:8:50000000,uplink=25000000", 8, [2.0, 2.0, 2.0, 8.0, 8.0, 8.0, 8.0, 32.0]),
+            // Three hosts, all in the first rack: the uplink carries nothing.
+            ("star:8:50000000,uplink=1000000:2,2,2", 6, [1.0, 1.0, 4.0 / 3.0, 4.0, 4.0, 4.0, 4.0, 8.0]),
         ] {
-            assert!(Fabric::parse(text).is_err(), "{text}");
+            for (collective, expected) in ALL.into_iter().zip(expected) {
+                let limit = limit(text, collective, ranks, BYTES).expect("is known") / link;
+                assert!((limit - expected).abs() < 1e-9, "{collective} on {text}: {limit}, not {expected}");
+            }
         }
-        let json = serde_json::json!({"kind": "cube", "dimension": 3, "rate_bps": 50e6});
-        assert_eq!(serde_json::to_value(CUBE).ok(), Some(json));
+        for text in ["star:4:50000000:4,4,4,4", "cube:2:50000000:4,4,4,4"] {
+            assert_eq!(limit(text, Broadcast, 15, BYTES), None);
+            assert_eq!(limit(text, Permute, 16, BYTES), None);
+            assert_eq!(fabric(text).limit(&Call { root: 5, ..Call::new(Scatter, 16, 8) }, 8), None);
+        }
+        assert_eq!(limit("star:4:50000000:4", Broadcast, 4, BYTES), None);
+    }
+
+    #[test]
+    fn one_rank_a_host_is_the_same_either_way() {
+        for (text, ranks) in
+            [(CUBE, vec!["1"; 8]), (STAR, vec!["1"; 8]), (STAR, vec!["1"; 5]), ("cube:1:50000000", vec!["1"; 2])]
+        {
+            let said = format!("{text}:{}", ranks.join(","));
+            for collective in Collective::ALL {
+                if let Some(one) = limit(&said, collective, ranks.len(), 1 << 20) {
+                    let other = limit(text, collective, ranks.len(), 1 << 20).expect("is known");
+                    assert!((one / other - 1.0).abs() < 1e-9, "{collective} on {said}: {one}, not {other}");
+                }
+            }
+        }
     }
 }

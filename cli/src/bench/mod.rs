@@ -5,8 +5,9 @@ mod budget;
 mod candidates;
 pub mod environment;
 mod experiment;
+pub mod fabric;
 mod jobs;
-pub mod limit;
+mod limit;
 mod measure;
 #[cfg(feature = "mpi")]
 mod native;
@@ -270,12 +271,11 @@ fn collect(
     let oversubscribed = environment.hosts.iter().any(|host| host.ranks > host.cores);
     let mut warnings = warnings(&experiment, &environment, oversubscribed, &measured);
     warnings.extend(measured.screened.warnings);
-    // Limits hold for one rank a host.
-    let fabric = environment.fabric.filter(|fabric| fabric.holds(ranks) && environment.hosts.len() == ranks);
-    if let (Some(fabric), None) = (environment.fabric, fabric) {
-        let hosts = environment.hosts.len();
+    let on: Vec<usize> = environment.hosts.iter().map(|host| host.ranks).collect();
+    let fabric = environment.fabric.clone().filter(|fabric| fabric.holds(&on));
+    if let (Some(fabric), None) = (&environment.fabric, &fabric) {
         warnings.push(format!(
-            "no limits are given: HYPERCOLL_FABRIC tells of a {fabric}, but {ranks} ranks are on {hosts} hosts"
+            "no limits are given: HYPERCOLL_FABRIC tells of a {fabric}, but the hosts have {on:?} ranks"
         ));
     }
     let rows = measured.jobs.iter().zip(measured.samples).zip(measured.explanations);
@@ -301,7 +301,7 @@ fn collect(
             median_s: summary.median,
             ci_low_s: summary.interval.map(|(low, _)| low),
             ci_high_s: summary.interval.map(|(_, high)| high),
-            limit_s: fabric.and_then(|fabric| fabric.limit(&job.call, ELEMENT)),
+            limit_s: fabric.as_ref().and_then(|fabric| fabric.limit(&job.call, ELEMENT)),
             min_s: summary.min,
             max_s: summary.max,
             algbw: (bytes > 0).then(|| bytes as f64 / summary.median),

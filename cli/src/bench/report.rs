@@ -48,7 +48,7 @@ pub fn header(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "# native:NAME: an algorithm of native MPI's that was forced; the best after {} had been tried; vs best: the best \
                        native median / this median", results.screening.len())?;
     }
-    if let Some(fabric) = environment.fabric {
+    if let Some(fabric) = &environment.fabric {
         writeln!(out, "# network: {fabric}; limit: the least time in which it can carry the call, by this median")?;
     }
     if let Some((name, tau, t_c)) = &method.machine {

@@ -1,6 +1,6 @@
 //! The results file: what `bench` writes and `plot` reads. Times are in seconds, sizes in bytes.
 
-use super::limit::Fabric;
+use super::fabric::Fabric;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

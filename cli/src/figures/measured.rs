@@ -4,7 +4,7 @@
 
 use super::chart::{Axis, Figure, Series};
 use super::experiments::Run;
-use crate::bench::limit::Fabric;
+use crate::bench::fabric::Fabric;
 use crate::bench::results::{Results, Row};
 use hypercoll::algorithm::{registry, Parameters, PortModel};
 use hypercoll::collective::{Call, Collective};
@@ -81,9 +81,12 @@ fn known(results: &[Results], tuning: &Tuning) -> Result<Known, String> {
     let (tau, t_c) = (tuning.parameters.tau, tuning.parameters.t_c);
     let (mut points, mut rates) = (Vec::new(), Vec::new());
     for one in results {
-        let Some(Fabric::Cube { dimension, rate_bps }) = one.environment.fabric else {
+        let Some(Fabric::Cube { dimension, rate_bps, ref ranks }) = one.environment.fabric else {
             return Err("measured: there are results of another network than a cube of links (scripts/fabric)".into());
         };
+        if !ranks.is_empty() {
+            return Err("measured: there are results of hosts that have several ranks".into());
+        }
         rates.push(rate_bps);
         let n = dimension as u32;
         // A host starts the messages of a round over all its ports one after the other.

@@ -72,7 +72,7 @@ pub(super) fn headed<'a>(root: &Area<'a>, results: &Results, title: &str) -> Out
     let (head, rest) = root.split_vertically(HEAD);
     head.draw_text(title, &bold(20.0), (24, 16)).map_err(failed)?;
     let date = results.environment.date.split('T').next().unwrap_or_default();
-    let network = results.environment.fabric.map_or(String::new(), |fabric| format!("{fabric}; "));
+    let network = results.environment.fabric.as_ref().map_or(String::new(), |fabric| format!("{fabric}; "));
     let setting = format!("{network}{}, {date}", results.setting());
     head.draw_text(&setting, &text(13.0, &GREY), (24, 44)).map_err(failed)?;
     Ok(rest)
