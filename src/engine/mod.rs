@@ -32,6 +32,9 @@ const LOOKS: u32 = 64;
 const CLOCK: u32 = 16;
 /// After so long without progress a rank compares what it has called with the others.
 const SUSPICION: Duration = Duration::from_millis(20);
+/// After so long it asks those that are not on its board. Over slow links nothing may move for a while, and a question that comes when
+/// its receiver has ended finds nobody.
+const FAR_SUSPICION: Duration = Duration::from_millis(300);
 /// How long it then leaves it at that.
 const AGAIN: Duration = Duration::from_millis(100);
 
@@ -345,9 +348,11 @@ impl Engine {
             if let Some(finding) = self.agreement.judge(oldest, &mut *self.transport) {
                 return self.find(&finding);
             }
-            let mut peers = self.transport.under_way();
-            peers.retain(|peer| self.agreement.far().contains(peer));
-            self.agreement.ask(&peers, oldest, &mut *self.transport);
+            if waited >= FAR_SUSPICION {
+                let mut peers = self.transport.under_way();
+                peers.retain(|peer| self.agreement.far().contains(peer));
+                self.agreement.ask(&peers, oldest, &mut *self.transport);
+            }
         }
         let limits = [self.patience.report, self.patience.timeout];
         let first = limits.into_iter().flatten().min();
