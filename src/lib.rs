@@ -86,6 +86,7 @@
 //! | `HYPERCOLL_PORTS` | port model, `one-way`, `one-port` or `all-ports`, in the same form |
 //! | `HYPERCOLL_SYMMETRIZED` | all dimensions at once or one at a time, `true` or `false`, in the same form |
 //! | `HYPERCOLL_TUNING` | the tuning file that `hypercoll tune` has written ([`select::tuning`]); empty: none. Not set: `hypercoll/<host>-<shared\|network>.toml` in `XDG_CONFIG_HOME` or `~/.config`, if there is one |
+//! | `HYPERCOLL_MEASURE` | `off`: where there is no tuning file, the choice takes typical values of a machine; not set, or `on`: the first `Hypercube::new` measures for some milliseconds |
 //! | `HYPERCOLL_ROLL_CALL` | whole seconds without progress after which a rank says what every rank of the communicator is doing, once (`log`, level warn, or standard error where no logger is set); not set: 10; `0`: never |
 //! | `HYPERCOLL_TIMEOUT` | whole seconds without progress after which a collective ends the job; `60,error`: it returns [`Error::Timeout`] on all ranks instead (on threads always) |
 //! | `HYPERCOLL_SHARED_MEMORY` | `single-copy` (the default): messages between ranks of one host go through memory that they share, and long ones are copied out of the sender's; `two-copies`: ranks do not read each other's memory; `off`: messages go through MPI, and ranks of a host still see what the others are in; `none`: they share nothing at all, as if each were on a host of its own, for tests. If ranks differ, the one that allows the least counts |
@@ -99,7 +100,7 @@
 //! MiB with MPICH, are split; each part counts.)
 //!
 //! A tuning file may have been made for other hosts, or for another version of MPI or of this library. It is then
-//! refused with a warning (`log`), the built-in parameters are used, and [`Hypercube::explain_last`] says so.
+//! refused with a warning (`log`), the machine is measured in passing instead, and [`Hypercube::explain_last`] says so.
 //!
 //! # What is guaranteed
 //! If all ranks make the same calls, in the same order, with arguments that fit together:

@@ -83,6 +83,11 @@ impl CallArgs {
         Err(Failure::Usage(refusal.map_or_else(String::new, |why| why.to_string())))
     }
 
+    /// The ranks of all hosts, where hosts are told of.
+    pub fn ranks(&self) -> Option<usize> {
+        (!self.hosts.is_empty()).then(|| self.hosts.iter().sum())
+    }
+
     /// The call that the user would expect first, and what is asked of it, for a subcommand that takes no algorithm or leaves the
     /// parameters open.
     ///

@@ -18,16 +18,16 @@ use std::str::FromStr;
   hypercoll explain broadcast --count 131072 --size 8
   hypercoll explain all-to-all --count 1024 --machine network
   HYPERCOLL_ALGORITHM=broadcast=msbt hypercoll explain broadcast --count 1000
-Ranks are taken to share one memory unless --machine says otherwise. Variables of the environment count as in a call.")]
+Ranks are taken to share one memory unless --machine or --hosts says otherwise. Variables of the environment count as in a call.")]
 pub struct ExplainArgs {
     /// Collective, e.g. broadcast
     collective: Collective,
     /// Elements of the vector or of a block, or of a side of square matrices (a barrier has none)
     #[arg(long)]
     count: Option<usize>,
-    /// Number of ranks
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
-    size: u64,
+    /// Number of ranks [default: those of --hosts, or 8]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    size: Option<u64>,
     /// Bytes of an element
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     element_bytes: u64,
@@ -36,9 +36,10 @@ pub struct ExplainArgs {
     algorithm: Option<String>,
     #[command(flatten)]
     call: CallArgs,
-    /// Machine: shared-memory or network, or a tuning file, whatever machine it was made for
-    #[arg(long, value_name = "shared-memory|network|FILE", default_value = "shared-memory")]
-    machine: Where,
+    /// Machine: shared-memory or network, or a tuning file, whatever machine it was made for [default: network with --hosts, else
+    /// shared-memory]
+    #[arg(long, value_name = "shared-memory|network|FILE")]
+    machine: Option<Where>,
     /// Tuning file to use if it was made for this machine, as HYPERCOLL_TUNING does
     #[arg(long, value_name = "FILE")]
     tuning: Option<PathBuf>,
@@ -67,7 +68,8 @@ impl FromStr for Where {
 }
 
 pub fn run(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let (size, element) = (args.size as usize, args.element_bytes as usize);
+    let size = args.size.map_or_else(|| args.call.ranks().unwrap_or(8), |size| size as usize);
+    let element = args.element_bytes as usize;
     let count = args.count.or((!args.collective.has_data()).then_some(0));
     let count = count.ok_or_else(|| Failure::Usage(format!("count: {} needs --count", args.collective)))?;
     let (call, mut options) = args.call.open(args.collective, size, count)?;
@@ -91,9 +93,11 @@ pub fn run(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Failure> {
 /// The machine and what the environment asks for.
 fn settings(args: &ExplainArgs) -> Result<Settings, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let cores = (args.machine != Where::Network).then_some(cores);
+    let usual = if args.call.ranks().is_some() { Where::Network } else { Where::SharedMemory };
+    let machine = args.machine.as_ref().unwrap_or(&usual);
+    let cores = (*machine != Where::Network).then_some(cores);
     let sources = Sources::read(here(cores.is_some()), args.tuning.as_deref());
-    let Where::File(path) = &args.machine else {
+    let Where::File(path) = machine else {
         return sources.resolve(cores).map_err(|error| Failure::Usage(error.to_string()));
     };
     if args.tuning.is_some() {
@@ -139,7 +143,7 @@ struct Answer {
 
 impl Answer {
     fn json(&self) -> Value {
-        let Machine { name, tau, hop, t_c, ports, pairs_linked, packet, burst, packet_limit, shared } =
+        let Machine { name, tau, hop, t_c, ports, pairs_linked, packet, burst, packet_limit, shared, piped, near } =
             &self.settings.machine;
         let Choice { algorithm, parameters, predicted, why } = &self.choice;
         let mut choice = self.row(algorithm, parameters, *predicted);
@@ -156,6 +160,8 @@ impl Answer {
                 "name": name, "tau_s": tau, "hop_s": hop, "t_c_s_per_byte": t_c, "ports": ports.name(), "pairs_linked": pairs_linked,
                 "packet_bytes": packet, "burst_bytes": burst, "packet_limit_bytes": packet_limit,
                 "shared_memory": shared.map(|s| json!({ "cores": s.cores })),
+                "piped_s_per_byte": piped,
+                "near": near.map(|near| json!({ "tau_s": near.tau, "hop_s": near.hop, "t_c_s_per_byte": near.t_c })),
             },
             "tuning_refused": self.settings.refused,
             "choice": choice,
@@ -189,14 +195,7 @@ impl Answer {
         writeln!(out, "{collective}{of} on {size} ranks{from}{to}")?;
         let machine = &self.settings.machine;
         writeln!(out, "machine: {}", machine.name)?;
-        write!(
-            out,
-            "         tau {:.3} us, hop {:.3} us, t_c {:.4} ns a byte, {}",
-            machine.tau * 1e6,
-            machine.hop * 1e6,
-            machine.t_c * 1e9,
-            machine.ports
-        )?;
+        write!(out, "         {}, {}", machine.times(), machine.ports)?;
         write!(out, ", pairs {}", if machine.pairs_linked { "linked" } else { "linked over cube edges only" })?;
         if let Some(shared) = machine.shared {
             write!(out, ", {} cores", shared.cores)?;

@@ -196,6 +196,7 @@ mod under_mpirun {
             ("HYPERCOLL_ALGORITHM", "broadcast=nonsense"),
             ("HYPERCOLL_TUNING", "/nonexistent/file.toml"),
             ("HYPERCOLL_TUNING", "/proc/self/status"),
+            ("HYPERCOLL_MEASURE", "nonsense"),
         ] {
             let output = mpirun("3", BENCH, &[(variable, value)]);
             assert_eq!(output.code, Some(2), "{variable}={value}: {}", output.told());
@@ -228,9 +229,14 @@ mod under_mpirun {
             assert!(name.contains("measured on"), "{name}");
             assert_eq!(tau, parameters["tau"]);
         }
-        // An empty name is none.
-        let (name, _) = machine(&mpirun("2", BENCH, &[at_home[0], ("HYPERCOLL_TUNING", "")]));
+        // An empty name is none: the machine is measured in passing, unless the user wants it not to be.
+        let empty = ("HYPERCOLL_TUNING", "");
+        let (name, tau) = machine(&mpirun("2", BENCH, &[at_home[0], empty]));
+        assert!(name.ends_with("(measured when it was first used)"), "{name}");
+        assert!(tau.as_f64().is_some_and(|tau| tau > 0.0) && tau != parameters["tau"], "{tau}");
+        let (name, tau) = machine(&mpirun("2", BENCH, &[at_home[0], empty, ("HYPERCOLL_MEASURE", "off")]));
         assert!(name.ends_with("(built in)"), "{name}");
+        assert_eq!(tau.as_f64(), Some(1.5e-7));
         // Made for another MPI: refused, and said so.
         let text = std::fs::read_to_string(&file).expect("the file");
         let mpi = found["tuning"]["machine"]["mpi"].as_str().expect("a version");
@@ -242,12 +248,12 @@ mod under_mpirun {
                 assert!(text.contains("refused: made for Closed MPI 1.0") && text.contains(&file), "{text}");
             }
             assert_eq!(output.stderr.matches("Closed MPI").count(), 1, "once, by rank 0: {}", output.stderr);
-            assert!(name.contains("built in") && tau != parameters["tau"], "{name}");
+            assert!(name.contains("measured when") && tau != parameters["tau"], "{name}");
         }
         // A file in the default place that makes no sense is no error.
         std::fs::write(&file, "nonsense").expect("a file");
         let (name, _) = machine(&mpirun("2", BENCH, &at_home));
-        assert!(name.contains("built in") && name.contains("refused"), "{name}");
+        assert!(name.contains("measured when") && name.contains("refused"), "{name}");
         std::fs::remove_dir_all(folder).expect("the folder is ours");
     }
 

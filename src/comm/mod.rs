@@ -25,6 +25,8 @@
 mod calls;
 mod forms;
 mod immediate;
+#[cfg(feature = "mpi")]
+mod measure;
 mod persistent;
 mod prepared;
 mod process;
@@ -51,7 +53,7 @@ use crate::explain::Explanation;
 use crate::plan::{Plan, Plans};
 use crate::schedule::Avoided;
 #[cfg(feature = "mpi")]
-use crate::select::Settings;
+use crate::select::{Lacks, Settings};
 use crate::select::{Machine, Options, Overrides};
 use std::cell::{Cell, RefCell, RefMut};
 use std::panic::Location;
@@ -133,13 +135,27 @@ impl Hypercube {
             &settings::found,
             &poll_others,
         )?;
-        let hosts = found.hosts.clone();
+        let (hosts, shares_memory) = (found.hosts.clone(), found.cores.is_some());
         let settings = settings::resolved(found)?;
         if let Some(refused) = settings.refused.as_ref().filter(|_| transport.rank() == 0) {
-            log::warn!("{refused}; the built-in parameters are used");
+            log::warn!("{refused}; it is measured in passing instead");
         }
-        let Settings { machine, overrides, .. } = settings;
-        Ok(Hypercube { hosts, ..Hypercube::over(Box::new(transport), machine, Ok(overrides), patience?) })
+        let Settings { machine, overrides, lacks, .. } = settings;
+        let cube = Hypercube { hosts, ..Hypercube::over(Box::new(transport), machine, Ok(overrides), patience?) };
+        let lacks = Lacks { near: lacks.near && cube.hosts.is_some(), ..lacks };
+        if cube.size == 1 || lacks == Lacks::default() {
+            return Ok(cube);
+        }
+        let measured = measure::measure(&cube, lacks)?;
+        settings::remember(shares_memory, &measured);
+        // Nothing of the measurement's calls is left: not its plans, nor what ran last.
+        Ok(Hypercube {
+            machine: cube.machine.with(&measured),
+            plans: RefCell::default(),
+            last: RefCell::default(),
+            permutation: RefCell::default(),
+            ..cube
+        })
     }
 
     pub(crate) fn over(

@@ -2,9 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::executor::mpi::Found;
-use crate::select::{tuning, Settings, Sources};
+use crate::select::{tuning, Measurement, Settings, Sources};
 use std::cell::RefCell;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// What this process has measured, with others on several hosts, and with others on one.
+static MEASURED: Mutex<[Measurement; 2]> = Mutex::new([Measurement { times: None, piped: None, near: None }; 2]);
 
 /// What rank 0 finds, as text; whether all ranks share one memory makes a difference.
 pub(super) fn found(shares_memory: bool) -> String {
@@ -15,7 +18,16 @@ pub(super) fn found(shares_memory: bool) -> String {
         (tuning::host_name(&host).to_string(), Some(tuning::mpi_name(&library)))
     });
     let here = tuning::Here { host: host.clone(), mpi: mpi.clone(), shares_memory };
-    Sources::read(here, None).text()
+    let measured = MEASURED.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(shares_memory)];
+    Sources::read(here, None).knowing(measured).text()
+}
+
+/// Notes what has been measured, for the communicators to come.
+pub(super) fn remember(shares_memory: bool, measured: &Measurement) {
+    let known = &mut MEASURED.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(shares_memory)];
+    known.times = known.times.or(measured.times);
+    known.piped = known.piped.or(measured.piped);
+    known.near = known.near.or(measured.near);
 }
 
 /// What follows from it. It is mostly the same as for the communicator made before.

@@ -1,6 +1,7 @@
 //! What the choice takes a machine to be.
 
 use crate::algorithm::PortModel;
+use std::fmt;
 
 /// What the choice needs to know of a machine.
 #[derive(Clone, PartialEq, Debug)]
@@ -27,6 +28,45 @@ pub struct Machine {
     pub packet_limit: Option<usize>,
     /// Where ranks share one memory: how they share the cores.
     pub shared: Option<SharedMemory>,
+    /// Where ranks share one memory: seconds per byte of messages too short to be copied at once, out of the sender's memory; `None` where
+    /// it has not been measured.
+    pub piped: Option<f64>,
+    /// Between ranks of one host, where ranks are on several; `None` where it has not been measured.
+    pub near: Option<Times>,
+}
+
+/// What messages between two ranks take.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Times {
+    /// As [`Machine::tau`].
+    pub tau: f64,
+    /// As [`Machine::hop`].
+    pub hop: f64,
+    /// As [`Machine::t_c`].
+    pub t_c: f64,
+}
+
+impl Times {
+    /// Typical ones between ranks that share a memory.
+    pub const NEAR: Times = Times { tau: 0.15e-6, hop: 1e-6, t_c: 0.1e-9 };
+}
+
+impl fmt::Display for Times {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Times { tau, hop, t_c } = self;
+        write!(f, "tau {:.3} us, hop {:.3} us, t_c {:.4} ns a byte", tau * 1e6, hop * 1e6, t_c * 1e9)
+    }
+}
+
+/// What has been measured of a machine for which there is no tuning file.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Measurement {
+    /// Between ranks of different hosts, or, if all share one memory, between any two.
+    pub times: Option<Times>,
+    /// As [`Machine::piped`].
+    pub piped: Option<f64>,
+    /// As [`Machine::near`].
+    pub near: Option<Times>,
 }
 
 /// What a packet of [`Machine::packet`] bytes costs besides them, as a part of what they cost: headers, as a rule. Shorter packets are
@@ -45,15 +85,17 @@ impl Machine {
     pub fn shared_memory(cores: usize) -> Machine {
         Machine {
             name: format!("shared memory, {cores} cores (built in)"),
-            tau: 0.15e-6,
-            hop: 1e-6,
-            t_c: 0.1e-9,
+            tau: Times::NEAR.tau,
+            hop: Times::NEAR.hop,
+            t_c: Times::NEAR.t_c,
             ports: PortModel::OnePort,
             pairs_linked: true,
             packet: None,
             burst: 0,
             packet_limit: None,
             shared: Some(SharedMemory { cores: cores.max(1) }),
+            piped: None,
+            near: None,
         }
     }
 
@@ -71,11 +113,33 @@ impl Machine {
             burst: 0,
             packet_limit: Some(64 << 10),
             shared: None,
+            piped: None,
+            near: None,
         }
     }
 
     /// The built-in machine for ranks that share one memory and so many cores, or for ranks that do not.
     pub fn built_in(cores: Option<usize>) -> Machine {
         cores.map_or_else(Machine::network, Machine::shared_memory)
+    }
+
+    /// Its times in words.
+    pub fn times(&self) -> String {
+        let Machine { tau, hop, t_c, piped, near, .. } = *self;
+        let piped = piped.map(|piped| format!(", of short messages {:.4}", piped * 1e9)).unwrap_or_default();
+        let near = near.map(|near| format!("; within a host {near}")).unwrap_or_default();
+        format!("{}{piped}{near}", Times { tau, hop, t_c })
+    }
+
+    /// With what has been measured in place of what was not known.
+    pub fn with(self, measurement: &Measurement) -> Machine {
+        let machine = Machine { near: measurement.near.or(self.near), piped: measurement.piped.or(self.piped), ..self };
+        match measurement.times {
+            None => machine,
+            Some(Times { tau, hop, t_c }) => {
+                let name = machine.name.replace("(built in", "(measured when it was first used");
+                Machine { name, tau, hop, t_c, ..machine }
+            }
+        }
     }
 }

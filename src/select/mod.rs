@@ -2,7 +2,7 @@
 //!
 //! The choice is a pure function of the call, the bytes of an element, the user's options and the machine. Ranks that
 //! make the same call therefore choose alike, and need no message to do so. What the machine is, they agree on when a
-//! [`crate::Hypercube`] is made: built-in parameters, or those of a [`tuning`] file.
+//! [`crate::Hypercube`] is made: the parameters of a [`tuning`] file, or those that were measured then, or built-in ones.
 //!
 //! ```
 //! use hypercoll::collective::{Call, Collective};
@@ -27,10 +27,10 @@ mod overrides;
 mod settings;
 pub mod tuning;
 
-pub use machine::{Machine, SharedMemory, PACKET_COST};
+pub use machine::{Machine, Measurement, SharedMemory, Times, PACKET_COST};
 pub use model::predict;
 pub use overrides::{parse_bytes, Overrides};
-pub use settings::{Settings, Sources};
+pub use settings::{Lacks, Settings, Sources};
 
 use crate::algorithm::{registry, Algorithm, Formula, Order, Parameters, PortModel};
 use crate::collective::Call;

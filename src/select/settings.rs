@@ -4,7 +4,7 @@
 //! rank draws the same conclusions from them.
 
 use super::tuning::{default_place, Here, Tuning};
-use super::{Machine, Overrides};
+use super::{Machine, Measurement, Overrides, Times};
 use crate::error::{Error, Result};
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,12 +12,16 @@ use std::path::Path;
 /// The variable that names a tuning file.
 const TUNING: &str = "HYPERCOLL_TUNING";
 
-/// What was found: variables and a file, as texts.
+/// The variable that says whether what no file tells is measured.
+const MEASURE: &str = "HYPERCOLL_MEASURE";
+
+/// What was found: variables and a file, as texts, and what has been measured before.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sources {
     here: Here,
     variables: Vec<(String, String)>,
     file: Option<File>,
+    measured: Measurement,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -38,6 +42,17 @@ pub struct Settings {
     pub overrides: Overrides,
     /// A tuning file that has been refused, and why.
     pub refused: Option<String>,
+    /// What the machine lacks that a measurement would tell; nothing if the user wants none.
+    pub lacks: Lacks,
+}
+
+/// What is not known of a machine; see [`Measurement`].
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Lacks {
+    /// [`Measurement::times`].
+    pub times: bool,
+    /// [`Measurement::near`].
+    pub near: bool,
 }
 
 impl Sources {
@@ -53,9 +68,14 @@ impl Sources {
         Sources { file: None, ..self }
     }
 
+    /// The same with what has been measured before.
+    pub fn knowing(self, measured: Measurement) -> Sources {
+        Sources { measured, ..self }
+    }
+
     /// As one text, which [`Sources::parse`] reads on other ranks: fields, each ended by a NUL, which no variable, path or TOML has.
     pub fn text(&self) -> String {
-        let Sources { here: Here { host, mpi, shares_memory }, variables, file } = self;
+        let Sources { here: Here { host, mpi, shares_memory }, variables, file, measured } = self;
         let mut text = String::new();
         let mut field = |part: &str| {
             text.push_str(&part.replace('\0', "\u{fffd}"));
@@ -65,6 +85,9 @@ impl Sources {
         field(flag(*shares_memory));
         field(flag(mpi.is_some()));
         field(mpi.as_deref().unwrap_or_default());
+        field(&bits_text(measured.times.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
+        field(&bits_text(measured.piped.map(|piped| [piped])));
+        field(&bits_text(measured.near.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
         field(flag(file.is_some()));
         if let Some(File { path, named, text }) = file {
             field(path);
@@ -86,6 +109,12 @@ impl Sources {
         let host = field()?;
         let shares_memory = field()? == flag(true);
         let (known, mpi) = (field()? == flag(true), field()?);
+        let times = |[tau, hop, t_c]: [f64; 3]| Times { tau, hop, t_c };
+        let measured = Measurement {
+            times: bits_of(&field()?).map(times),
+            piped: bits_of(&field()?).map(|[piped]| piped),
+            near: bits_of(&field()?).map(times),
+        };
         let file = match field()? == flag(true) {
             false => None,
             true => {
@@ -97,12 +126,13 @@ impl Sources {
         while let Some(name) = field() {
             variables.push((name, field()?));
         }
-        Some(Sources { here: Here { host, mpi: known.then_some(mpi), shares_memory }, variables, file })
+        Some(Sources { here: Here { host, mpi: known.then_some(mpi), shares_memory }, variables, file, measured })
     }
 
     fn found(here: Here, file: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Sources {
         let text = |name: &str| variable(name).map(|value| value.to_string_lossy().into_owned());
-        let set = Overrides::VARIABLES.iter().filter_map(|name| Some((name.to_string(), text(name)?)));
+        let names = Overrides::VARIABLES.iter().chain([&MEASURE]);
+        let set = names.filter_map(|name| Some((name.to_string(), text(name)?)));
         let variables = set.collect();
         let named = file.map(Path::as_os_str).map(OsString::from).or_else(|| variable(TUNING));
         let file = match named {
@@ -113,7 +143,7 @@ impl Sources {
                 place.filter(|path| !matches!(path.try_exists(), Ok(false))).map(|path| File::read(&path, false))
             }
         };
-        Sources { here, variables, file }
+        Sources { here, variables, file, measured: Measurement::default() }
     }
 
     /// What follows for ranks that share `cores`, or no memory.
@@ -124,24 +154,45 @@ impl Sources {
     pub fn resolve(&self, cores: Option<usize>) -> Result<Settings> {
         let find = |name: &str| self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         let overrides = Overrides::parse(find)?;
-        let built_in = || Machine::built_in(cores);
-        let Some(File { path, named, text }) = &self.file else {
-            return Ok(Settings { machine: built_in(), overrides, refused: None });
+        let measures = match find(MEASURE).as_deref().unwrap_or_default() {
+            "" | "on" => true,
+            "off" => false,
+            other => {
+                let why = format!("'{other}' is neither on nor off");
+                return Err(Error::Environment { variable: MEASURE.into(), why });
+            }
         };
-        let refusal = match text.as_ref().map_err(String::clone).and_then(|text| Tuning::parse(text)) {
-            Err(why) if *named => return Err(Error::Tuning { file: path.clone(), why }),
-            Err(why) => why,
-            Ok(tuning) => match tuning.differences(&self.here) {
-                differences if differences.is_empty() => {
-                    return Ok(Settings { machine: tuning.machine(cores), overrides, refused: None });
+        let (mut machine, mut refused) = (None, None);
+        if let Some(File { path, named, text }) = &self.file {
+            let refusal = match text.as_ref().map_err(String::clone).and_then(|text| Tuning::parse(text)) {
+                Err(why) if *named => return Err(Error::Tuning { file: path.clone(), why }),
+                Err(why) => why,
+                Ok(tuning) => {
+                    machine = Some(tuning.machine(cores));
+                    tuning.differences(&self.here).join("; ")
                 }
-                differences => differences.join("; "),
-            },
+            };
+            if !refusal.is_empty() {
+                (machine, refused) = (None, Some(format!("tuning file {path} refused: {refusal}")));
+            }
+        }
+        let lacks = Lacks {
+            times: measures && machine.is_none() && self.measured.times.is_none(),
+            near: measures
+                && cores.is_none()
+                && machine.as_ref().is_none_or(|machine| machine.near.is_none())
+                && self.measured.near.is_none(),
         };
-        let refused = format!("tuning file {path} refused: {refusal}");
-        let mut machine = built_in();
-        machine.name = format!("{}; {refused})", machine.name.trim_end_matches(')'));
-        Ok(Settings { machine, overrides, refused: Some(refused) })
+        // What a file says goes before what has been measured in passing.
+        let known = match &machine {
+            Some(machine) => Measurement { times: None, piped: None, near: machine.near.or(self.measured.near) },
+            None => self.measured,
+        };
+        let mut machine = machine.unwrap_or_else(|| Machine::built_in(cores)).with(&known);
+        if let Some(refused) = &refused {
+            machine.name = format!("{}; {refused})", machine.name.trim_end_matches(')'));
+        }
+        Ok(Settings { machine, overrides, refused, lacks })
     }
 }
 
@@ -161,6 +212,17 @@ fn flag(yes: bool) -> &'static str {
     }
 }
 
+/// Numbers as a field, exact to the bit; nothing if there are none.
+fn bits_text<const N: usize>(numbers: Option<[f64; N]>) -> String {
+    numbers.map_or(String::new(), |numbers| numbers.map(|number| format!("{:x}", number.to_bits())).join(" "))
+}
+
+/// What [`bits_text`] has written.
+fn bits_of<const N: usize>(text: &str) -> Option<[f64; N]> {
+    let bits: Option<Vec<u64>> = text.split(' ').map(|bits| u64::from_str_radix(bits, 16).ok()).collect();
+    Some(<[u64; N]>::try_from(bits?).ok()?.map(f64::from_bits))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,12 +237,39 @@ mod tests {
         for mpi in [None, Some(""), Some("Open MPI v4.1.4")] {
             for file in [None, file(true, Ok("tau = 1\n".into())), file(false, Err("cannot be read".into()))] {
                 for variables in [Vec::new(), variables.clone()] {
-                    let sources = Sources { here: here(mpi), variables, file: file.clone() };
+                    let near = mpi.map(|_| Times { tau: 0.1, hop: 1.0 / 3.0, t_c: 1e-9 });
+                    let times = Some(Times::NEAR).filter(|_| variables.is_empty());
+                    let measured = Measurement { times, piped: times.map(|_| 0.3), near };
+                    let sources = Sources { here: here(mpi), variables, file: file.clone(), measured };
                     assert_eq!(Sources::parse(&sources.text()), Some(sources));
                 }
             }
         }
         assert_eq!(Sources::parse(""), None);
         assert_eq!(Sources::parse("h\0yes\0"), None);
+    }
+    /// A file goes before a measurement, and a measurement before built-in values; what neither tells is lacking unless the user wants none.
+    #[test]
+    fn what_is_not_known_is_lacking() {
+        let sources = |measure: Option<&str>, measured| Sources {
+            here: Here { host: "h".into(), mpi: None, shares_memory: false },
+            variables: measure.map(|value| (MEASURE.to_string(), value.to_string())).into_iter().collect(),
+            file: None,
+            measured,
+        };
+        let lacks = |measure, measured, cores| sources(measure, measured).resolve(cores).map(|settings| settings.lacks);
+        let none = Measurement::default();
+        let both = Measurement { times: Some(Times::NEAR), piped: None, near: Some(Times::NEAR) };
+        assert_eq!(lacks(None, none, None), Ok(Lacks { times: true, near: true }));
+        assert_eq!(lacks(None, none, Some(2)), Ok(Lacks { times: true, near: false }));
+        assert_eq!(lacks(Some("off"), none, None), Ok(Lacks::default()));
+        assert_eq!(lacks(Some("on"), both, None), Ok(Lacks::default()));
+        assert_eq!(lacks(None, Measurement { near: None, ..both }, None), Ok(Lacks { times: false, near: true }));
+        assert!(
+            matches!(lacks(Some("no"), none, None), Err(Error::Environment { variable, .. }) if variable == MEASURE)
+        );
+        let machine = sources(None, both).resolve(None).expect("sound").machine;
+        assert_eq!((machine.tau, machine.near), (Times::NEAR.tau, Some(Times::NEAR)));
+        assert!(machine.name.contains("measured"), "{}", machine.name);
     }
 }

@@ -37,7 +37,7 @@
 //! # Ok::<(), String>(())
 //! ```
 
-use super::{Machine, SharedMemory};
+use super::{Machine, SharedMemory, Times};
 use crate::algorithm::PortModel;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -53,6 +53,8 @@ pub struct Tuning {
     pub parameters: Measured,
     /// For ranks that share one memory.
     pub shared_memory: Option<Shared>,
+    /// For several ranks on each of several hosts: what messages within a host take.
+    pub near: Option<Times>,
 }
 
 /// Where and when a tuning file was made.
@@ -101,6 +103,8 @@ pub struct Measured {
 pub struct Shared {
     /// Cores that the ranks shared.
     pub cores: usize,
+    /// Seconds per byte of short messages; see [`Machine::piped`].
+    pub piped: Option<f64>,
 }
 
 /// Where the ranks at hand are: what a tuning file is held against.
@@ -122,12 +126,22 @@ impl Tuning {
     pub fn parse(text: &str) -> Result<Tuning, String> {
         let tuning = Tuning::read(text)?;
         let Measured { tau, hop, t_c, ports, packet, .. } = tuning.parameters;
-        for (key, time) in [("parameters.tau", tau), ("parameters.t_c", t_c), ("parameters.hop", hop)] {
+        let near = tuning.near.unwrap_or(Times::NEAR);
+        let piped = tuning.shared_memory.as_ref().and_then(|shared| shared.piped);
+        for (key, time) in [
+            ("parameters.tau", tau),
+            ("parameters.t_c", t_c),
+            ("parameters.hop", hop),
+            ("near.tau", near.tau),
+            ("near.t_c", near.t_c),
+            ("near.hop", near.hop),
+            ("shared_memory.piped", piped.unwrap_or(1.0)),
+        ] {
             if !time.is_finite() || time < 0.0 {
                 return Err(format!("{key}: {time} is no time"));
             }
             // If messages or bytes were free, any number of them would be as good.
-            if time == 0.0 && key != "parameters.hop" {
+            if time == 0.0 && !key.ends_with("hop") {
                 return Err(format!("{key}: 0; more than 0 is needed"));
             }
         }
@@ -145,6 +159,7 @@ impl Tuning {
         match (tuning.machine.hosts, &tuning.shared_memory) {
             (1, None) => Err("machine.hosts: 1, so the ranks share one memory, but there is no [shared_memory]".into()),
             (2.., Some(_)) => Err("shared_memory: ranks on several hosts share none".into()),
+            (1, _) if tuning.near.is_some() => Err("near: ranks on one host are all near".into()),
             _ => Ok(tuning),
         }
     }
@@ -153,7 +168,7 @@ impl Tuning {
     fn read(text: &str) -> Result<Tuning, String> {
         let table = DeTable::parse(text).map_err(|error| error.to_string().trim_end().to_string())?;
         let file = Section { name: "", table: table.get_ref() };
-        file.knows(&["machine", "parameters", "shared_memory"])?;
+        file.knows(&["machine", "parameters", "shared_memory", "near"])?;
         let [host, cpu, mpi, hosts, ranks, hypercoll, date] =
             file.section("machine")?.entries(["host", "cpu", "mpi", "hosts", "ranks", "hypercoll", "date"])?;
         let machine = Origin {
@@ -186,12 +201,20 @@ impl Tuning {
             eager: eager.count()?,
         };
         let shared_memory = if file.table.contains_key("shared_memory") {
-            let [cores] = file.section("shared_memory")?.entries(["cores"])?;
-            Some(Shared { cores: cores.count()? })
+            let section = file.section("shared_memory")?;
+            section.knows(&["cores", "piped"])?;
+            let piped = section.table.contains_key("piped").then(|| section.entry("piped")?.number()).transpose()?;
+            Some(Shared { cores: section.entry("cores")?.count()?, piped })
         } else {
             None
         };
-        Ok(Tuning { machine, parameters, shared_memory })
+        let near = if file.table.contains_key("near") {
+            let [tau, hop, t_c] = file.section("near")?.entries(["tau", "hop", "t_c"])?;
+            Some(Times { tau: tau.number()?, hop: hop.number()?, t_c: t_c.number()? })
+        } else {
+            None
+        };
+        Ok(Tuning { machine, parameters, shared_memory, near })
     }
 
     /// The text of the file.
@@ -213,9 +236,15 @@ impl Tuning {
              burst = {burst} # what a link lets pass at once after a pause, bytes\n\
              eager = {eager} # largest message that does not wait for its receiver, bytes; 0: no bound found\n"
         );
-        if let Some(Shared { cores }) = &self.shared_memory {
-            // Writing to a string does not fail.
+        // Writing to a string does not fail.
+        if let Some(Shared { cores, piped }) = &self.shared_memory {
             let _ = write!(text, "\n[shared_memory]\ncores = {cores}\n");
+            if let Some(piped) = piped {
+                let _ = writeln!(text, "piped = {piped:e} # transfer time of short messages, seconds per byte");
+            }
+        }
+        if let Some(Times { tau, hop, t_c }) = &self.near {
+            let _ = write!(text, "\n[near] # between ranks of one host\ntau = {tau:e}\nhop = {hop:e}\nt_c = {t_c:e}\n");
         }
         text
     }
@@ -246,12 +275,13 @@ impl Tuning {
     /// in the measurement.
     pub fn machine(&self, cores: Option<usize>) -> Machine {
         let Measured { tau, hop, t_c, ports, pairs_linked, packet, burst, eager } = self.parameters;
-        let Origin { host, date, ranks, .. } = &self.machine;
+        let Origin { host, date, hosts, .. } = &self.machine;
         let shared = self.shared_memory.as_ref();
+        let piped = shared.and_then(|shared| shared.piped);
         let shared = shared.map(|s| SharedMemory { cores: cores.unwrap_or(s.cores).max(1) });
         let kind = shared.map_or("network".into(), |s| format!("shared memory, {} cores", s.cores));
         // A model has one port or all: of some, the nearer.
-        let all = ports > crate::address::dimension_for(*ranks) / 2 && ports > 1;
+        let all = ports > crate::address::dimension_for(*hosts) / 2 && ports > 1;
         Machine {
             name: format!("{kind} (measured on {host}, {date})"),
             tau,
@@ -264,6 +294,8 @@ impl Tuning {
             // Where the receiver copies, a message that waits for it costs no second copy.
             packet_limit: (shared.is_none() && eager > 0).then_some(eager),
             shared,
+            piped,
+            near: self.near,
         }
     }
 }
@@ -413,13 +445,15 @@ mod tests {
                 eager: 65_000,
             },
             shared_memory: None,
+            near: Some(Times { tau: 1e-7, hop: 2e-6, t_c: 1e-10 }),
         }
     }
 
     fn shared() -> Tuning {
         let mut tuning = network();
         tuning.machine.hosts = 1;
-        tuning.shared_memory = Some(Shared { cores: 2 });
+        tuning.shared_memory = Some(Shared { cores: 2, piped: Some(3e-10) });
+        tuning.near = None;
         tuning
     }
 
@@ -456,6 +490,10 @@ mod tests {
             (network.replace("hosts = 8", "hosts = 1"), "shared_memory"),
             (shared.replace("hosts = 1", "hosts = 2"), "shared_memory"),
             (shared.replace("cores = 2", "cores = 0"), "cores"),
+            (shared.replace("piped = 3", "piped = -3"), "piped"),
+            (shared.clone() + "[near]\ntau = 1e-7\nhop = 0\nt_c = 1e-9\n", "near"),
+            (network.replace("t_c = 1e-10", "t_c = 0.0"), "near.t_c"),
+            (network.replace("hop = 2e-6", "hop = -1.0"), "near.hop"),
             (shared.replace("hop = 1.5e-5", "hop = nan"), "hop"),
             (network.replace("tau = 1", "tau = -1"), "tau"),
             (network.replace("t_c = 1.6e-7", "t_c = inf"), "t_c"),
@@ -509,9 +547,9 @@ mod tests {
         assert_eq!(shared().machine(None).shared, Some(SharedMemory { cores: 2 }));
         assert_eq!(shared().machine(Some(7)).shared.map(|s| s.cores), Some(7));
         assert_eq!(shared().machine(None).packet_limit, None);
-        let with = |ports, ranks| {
+        let with = |ports, hosts| {
             let mut tuning = network();
-            (tuning.parameters.ports, tuning.machine.ranks) = (ports, ranks);
+            (tuning.parameters.ports, tuning.machine.hosts) = (ports, hosts);
             tuning.machine(None).ports
         };
         let (one, all) = (PortModel::OnePort, PortModel::AllPorts);

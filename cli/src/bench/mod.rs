@@ -331,6 +331,7 @@ fn collect(
             seed: experiment.seed,
             confidence: statistics::CONFIDENCE,
             machine: Some((machine.name.clone(), machine.tau, machine.t_c)),
+            times: Some(machine.times()),
             transport: Some(cube.transport()),
             packet_bytes: experiment.packet,
             left_out,

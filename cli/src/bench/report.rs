@@ -52,8 +52,8 @@ pub fn header(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "# network: {fabric}; limit: the least time in which it can carry the call, by this median")?;
     }
     if let Some((name, tau, t_c)) = &method.machine {
-        let (tau, rate) = (tau * 1e6, 1e-6 / t_c);
-        writeln!(out, "# auto chooses for: {name}, tau {tau:.2} us, 1/t_c {rate:.0} MB/s")?;
+        let short = || format!("tau {:.2} us, 1/t_c {:.0} MB/s", tau * 1e6, 1e-6 / t_c);
+        writeln!(out, "# auto chooses for: {name}, {}", method.times.clone().unwrap_or_else(short))?;
     }
     if let Some(transport) = &method.transport {
         writeln!(out, "# the library's messages go through: {transport}")?;

@@ -91,6 +91,9 @@ pub struct Method {
     /// What the library's own choice took the machine to be: its name, tau in seconds, t_c in seconds per byte.
     #[serde(default)]
     pub machine: Option<(String, f64, f64)>,
+    /// All its times, in words.
+    #[serde(default)]
+    pub times: Option<String>,
     /// How the library's messages travel, as seen by rank 0.
     #[serde(default)]
     pub transport: Option<String>,

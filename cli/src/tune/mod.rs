@@ -21,8 +21,9 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = "Under mpirun, on the hosts and with the settings of MPI that programs will use, for instance:
   mpirun -n 8 --oversubscribe hypercoll tune
-  mpirun --hostfile hosts --map-by ppr:1:node hypercoll tune --out cluster.toml
-On several hosts start one rank a host: of several, messages within a host may be measured in place of the network's.
+  mpirun --hostfile hosts hypercoll tune --out cluster.toml
+Where hosts have several ranks, one of each measures the links between them, and all of them together what messages within a host, and
+the starts of messages, take while all are at work.
 The file goes to the default place, ~/.config/hypercoll/<host>-<shared|network>.toml, where programs on this machine find it by
 themselves, or where --out says, and HYPERCOLL_TUNING=FILE names it to programs.")]
 #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
@@ -74,15 +75,14 @@ pub fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Failure> {
 #[cfg(feature = "mpi")]
 fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<(), Failure> {
     use crate::bench::progress::Progress;
-    use hypercoll::select::tuning::{Measured, Tuning};
+    use hypercoll::select::tuning::{Measured, Shared, Tuning};
+    use hypercoll::select::{Machine, Times};
+    use ranks::Value;
     if ranks.size < 2 {
         return Err(Failure::Usage("ranks: 1; a machine is measured between at least 2 (mpirun -n 8 ...)".into()));
     }
     let first = ranks.rank == 0;
     let origin = report::origin(ranks);
-    if let Some(warning) = report::several_a_host(&origin).filter(|_| first) {
-        eprintln!("hypercoll: warning: {warning}");
-    }
     // A file that cannot be written is better found out before than after the measurement.
     let place = if first { report::place(args.out.as_deref(), &origin.host, ranks.cores.is_some()) } else { Ok(None) };
     if ranks.any(place.is_err()) {
@@ -91,18 +91,28 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
     let progress = Progress::new(first);
     progress.start("measuring", 1.0);
     let reach = |done: f64| progress.reach(done);
-    // The parts of the time are what the steps need on a slow network.
-    let eager = eager::boundary(ranks);
-    reach(0.1);
-    let links = match ranks.cores {
-        Some(cores) => shared::measure(ranks, cores, 0.5 * args.seconds),
-        None => links::measure(ranks, eager, 0.6 * args.seconds, &reach),
-    };
-    reach(0.7);
-    let packet = packet::measure(ranks, links.t_c.median, eager, 0.3 * args.seconds);
+    let measured = ranks.one_a_host()?.map(|some| {
+        // The parts of the time are what the steps need on a slow network.
+        let eager = eager::boundary(&some);
+        reach(0.1);
+        let links = match some.cores {
+            Some(cores) => shared::measure(&some, cores, 0.5 * args.seconds),
+            None => links::measure(&some, eager, 0.6 * args.seconds, &reach),
+        };
+        reach(0.7);
+        let packet = packet::measure(&some, links.t_c.median, eager, 0.3 * args.seconds);
+        (eager, links, packet)
+    });
+    ranks.meet();
     progress.end();
+    let Some((eager, mut links, packet)) = measured else { return Ok(()) };
     if !first {
         return Ok(());
+    }
+    // What was measured when all ranks were at work.
+    let Machine { near, tau, hop, piped, .. } = *ranks.cube.machine();
+    if near.is_some() {
+        (links.tau, links.hop) = (Value::once(tau), Value::once(hop));
     }
     let parameters = Measured {
         tau: four_digits(links.tau.median),
@@ -117,7 +127,12 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
     let tuning = Tuning {
         machine: origin,
         parameters,
-        shared_memory: ranks.cores.map(|cores| hypercoll::select::tuning::Shared { cores }),
+        shared_memory: ranks.cores.map(|cores| Shared { cores, piped: piped.map(four_digits) }),
+        near: near.map(|Times { tau, hop, t_c }| Times {
+            tau: four_digits(tau),
+            hop: four_digits(hop),
+            t_c: four_digits(t_c),
+        }),
     };
     // Where noise has left nothing of a value, what would be written would be refused.
     Tuning::parse(&tuning.text())

@@ -4,10 +4,10 @@ use crate::bench::statistics::Summary;
 use crate::Failure;
 use hypercoll::Hypercube;
 use mpi::collective::SystemOperation;
-use mpi::topology::SimpleCommunicator;
+use mpi::topology::{Color, SimpleCommunicator};
 use mpi::traits::*;
 use mpi::Rank;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Samples of a measurement: at least, and at most.
 const LEAST: usize = 2;
@@ -31,6 +31,27 @@ impl Ranks {
         let (rank, size) = (cube.rank(), cube.size());
         let cores = cube.machine().shared.map(|shared| shared.cores);
         Ok(Ranks { cube, world, rank, size, dimension: size.ilog2(), cores })
+    }
+
+    /// One rank of each host, the first; `None` on the others. Where every rank has a host of its own, or all share one: all (all ranks
+    /// call this together).
+    pub fn one_a_host(&self) -> Result<Option<Ranks>, Failure> {
+        let several = self.cube.machine().near.is_some();
+        let host = self.world.split_shared(self.rank as Rank);
+        let color = if several && host.rank() > 0 { Color::undefined() } else { Color::with_value(0) };
+        let some = self.world.split_by_color_with_key(color, self.rank as Rank);
+        some.map(Ranks::new).transpose()
+    }
+
+    /// Waits until all ranks have come, without getting in the way of those that measure.
+    pub fn meet(&self) {
+        let mut request = Some(self.world.immediate_barrier());
+        while let Some(pending) = request.take() {
+            request = pending.test().err();
+            if request.is_some() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
     }
 
     /// Whether the rank is a node of the largest whole cube.
@@ -144,6 +165,11 @@ impl Value {
         let summary = Summary::of(samples);
         let value = |part: fn(&Summary) -> f64| summary.as_ref().map_or(f64::NAN, part);
         Value { median: value(|s| s.median), min: value(|s| s.min), max: value(|s| s.max) }
+    }
+
+    /// Measured before.
+    pub fn once(value: f64) -> Value {
+        Value { median: value, min: value, max: value }
     }
 
     pub fn scaled(self, factor: f64) -> Value {

@@ -38,17 +38,6 @@ pub fn origin(ranks: &Ranks) -> Origin {
     }
 }
 
-/// What is wrong where each of several hosts has several ranks; `None` elsewhere.
-pub fn several_a_host(origin: &Origin) -> Option<String> {
-    let Origin { hosts, ranks, .. } = origin;
-    (*hosts > 1 && ranks > hosts).then(|| {
-        format!(
-            "{ranks} ranks on {hosts} hosts: messages within a host may be measured in place of the network's; start one rank a \
-             host (mpirun --map-by ppr:1:node)"
-        )
-    })
-}
-
 /// Where the file goes, once it is certain that it can be written there; `None` if there is no default place.
 pub fn place(out: Option<&Path>, host: &str, shares_memory: bool) -> Result<Option<PathBuf>, String> {
     let here = Here { host: host.to_string(), mpi: None, shares_memory };
@@ -80,7 +69,6 @@ impl Found {
             "file": self.place,
             // The file itself, in JSON.
             "tuning": toml::from_str::<Json>(&self.tuning.text()).ok(),
-            "warning": several_a_host(&self.tuning.machine),
             "tau_s": spread(&self.links.tau),
             "t_c_s_per_byte": spread(&self.links.t_c),
             "port_speed_ups": self.links.speed_ups,
@@ -97,9 +85,6 @@ impl Found {
         let Links { tau, hop, t_c, burst, ports, speed_ups, pairs_linked, far } = &self.links;
         let on = if *hosts == 1 { "one host".into() } else { format!("{hosts} hosts") };
         writeln!(out, "{ranks} ranks on {on} ({host}, {cpu}), {mpi}")?;
-        if let Some(warning) = several_a_host(&self.tuning.machine) {
-            writeln!(out, "warning: {warning}")?;
-        }
         let mut row = |name: &str, value: String, sure: String| writeln!(out, "{name:<22} {value:>16}   {sure}");
         let times = |value: &Value| format!("{:.3} to {:.3}", value.min * 1e6, value.max * 1e6);
         row("start-up tau", format!("{:.3} us", tau.median * 1e6), times(tau))?;
@@ -128,6 +113,9 @@ impl Found {
                 "pass a link at once after a pause; what may be noise is left out".into(),
             )?;
         }
+        if let Some(near) = self.tuning.near {
+            row("within a host", format!("{:.3} us", (near.tau + near.hop) * 1e6), near.to_string())?;
+        }
         let eager = self.tuning.parameters.eager;
         let (value, sure) = match eager {
             0 => ("none found".to_string(), "no size from which on messages wait for their receivers"),
@@ -142,20 +130,5 @@ impl Found {
             None => writeln!(out, "written nowhere: neither HOME nor XDG_CONFIG_HOME is set (--out FILE)")?,
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn several_ranks_on_each_of_several_hosts_are_warned_of() {
-        let warning = |hosts, ranks| {
-            let [host, cpu, mpi, hypercoll, date] = [(); 5].map(|()| String::new());
-            several_a_host(&Origin { host, cpu, mpi, hosts, ranks, hypercoll, date })
-        };
-        assert_eq!([warning(1, 8), warning(8, 8), warning(2, 2)], [None, None, None]);
-        assert!(warning(2, 3).is_some_and(|text| text.contains("3 ranks on 2 hosts")));
     }
 }

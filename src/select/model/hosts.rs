@@ -1,15 +1,13 @@
 //! The time where hosts have several ranks: the ranks of a host share its ports, and reach each other through its memory.
 
-use super::super::Machine;
+use super::super::{Machine, Times};
 use super::over_links;
 use crate::address::dimension_for;
 use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
 use crate::collective::Call;
 
-/// What ranks of a host share: typical times, as of the built-in machine.
-const NEAR_HOP: f64 = 1e-6;
-const NEAR_START_UP: f64 = 0.15e-6;
-const NEAR_BYTE: f64 = 0.2e-9;
+/// Copies of what goes through a host: into its memory, and out of it to each of its ranks.
+const COPIES: f64 = 2.0;
 
 /// What goes between hosts of all that an algorithm does.
 struct Far {
@@ -60,8 +58,9 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let all = formula.hops as f64;
     let alone = over_links::time(algorithm, call, element, parameters, machine);
     let besides = (alone - formula.elements * transfers - all * machine.hop).max(0.0);
-    let near = (all - hops).max(0.0) * NEAR_HOP
-        + (1.0 - part) * formula.rounds as f64 * NEAR_START_UP
-        + formula.elements * bytes * NEAR_BYTE;
+    let near = machine.near.unwrap_or(Times::NEAR);
+    let near = (all - hops).max(0.0) * near.hop
+        + (1.0 - part) * formula.rounds as f64 * near.tau
+        + COPIES * formula.elements * bytes * near.t_c;
     crossing * transfers + part * besides + hops * machine.hop + near
 }

@@ -3,6 +3,7 @@
 use super::super::{Machine, SharedMemory};
 use crate::algorithm::{Algorithm, Parameters};
 use crate::collective::{Blocks, Call};
+use crate::executor::SINGLE_COPY_FROM;
 
 /// What copies of packets, or of messages that are passed on, cost over those that all take at once where one rank has them. Measured in
 /// broadcasts of 256 KiB to 4 MiB, by the number of ranks and the core that each met: 1.0 to 1.4.
@@ -62,10 +63,18 @@ pub fn time(
     };
     let cached = parameters.packet.is_some() || call.count.saturating_mul(vectors * element) <= CACHES;
     let memory = if cached { 1.0 } else { far };
-    let start_ups = formula.rounds as f64 + SIGNAL * signals / cores;
+    // Ranks that share a core start their messages one after the other.
+    let rounds = formula.rounds as f64;
+    let messages = if formula.elements > 0.0 { formula.moved * rounds / formula.elements } else { 0.0 };
+    let start_ups = rounds.max(messages / cores) + SIGNAL * signals / cores;
     let tau = machine.tau + parameters.packet.map_or(0.0, |_| awaited(call, shared, machine));
-    let t_c = machine.t_c * element as f64;
-    hops * machine.hop * turn(call, shared) + start_ups * tau + copies * passed_on * memory * t_c
+    let whole = machine.t_c * passed_on * memory;
+    // Short messages, and packets, are copied into memory of both and out of it.
+    let message = parameters.packet.map_or(formula.elements / rounds.max(1.0), |packet| packet as f64);
+    let piped = machine.piped.filter(|_| message * (element as f64) < SINGLE_COPY_FROM as f64);
+    hops * machine.hop * turn(call, shared)
+        + start_ups * tau
+        + copies * element as f64 * piped.map_or(whole, |piped| piped.max(whole))
 }
 
 /// Ranks that take turns on a core.

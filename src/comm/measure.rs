@@ -1,0 +1,155 @@
+//! What a machine can do, measured in milliseconds when a communicator is made, where no tuning file tells.
+//!
+//! Ranks send round rings: every rank to one of the next host, so that all ports work at once, and every rank to the next one of its
+//! host. All of them send at the same time, as in most collectives: what they cost each other on the cores that they share is measured.
+
+use super::Hypercube;
+use crate::address::Hosts;
+use crate::error::Result;
+use crate::executor::SINGLE_COPY_FROM;
+use crate::operation::SystemOperation;
+use crate::select::{Lacks, Measurement, Times};
+use std::time::Instant;
+
+/// Messages of a train, and bytes of each.
+const TRAIN: usize = 17;
+const SHORT: usize = 64;
+/// Times that short messages are measured, of which the lower quartile counts, as whatever disturbs them makes them longer; and messages
+/// that follow one another each time.
+const TURNS: usize = 8;
+const ROUNDS: usize = 4;
+/// Bytes of long messages: the first ones, how many times as long the next ones are, and the longest.
+const FIRST: usize = 16 << 10;
+const LONGER: usize = 4;
+const LONGEST: usize = 256 << 10;
+/// Times that long messages are measured, of which the least counts.
+const TRIES: usize = 3;
+/// Seconds that are long enough for one.
+const ENOUGH: f64 = 2e-3;
+/// Longer messages wait for their receivers: they go in packets of so many bytes.
+const PACKET: usize = 16 << 10;
+/// Short messages take at most so many times as long a byte: what is more, something else took.
+const MOST_PIPED: f64 = 8.0;
+
+/// Measures what is lacking; all ranks call this together, and find the same.
+pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
+    let hosts = cube.hosts.as_ref();
+    let (mut times, mut piped) = (None, None);
+    if lacks.times {
+        let together = together(hosts);
+        let ring = Ring::of(cube, |rank| next_host(hosts, cube.size, together, rank));
+        let found = ring.times()?;
+        // Those of a host share its ports.
+        times = Some(Times { t_c: found.t_c / together as f64, ..found });
+        if cube.machine.shared.is_some() {
+            let short = Ring { packet: Some(SINGLE_COPY_FROM - 1), ..ring };
+            let per_byte = short.per_byte((found.hop + found.tau) * short.turn)? / short.turn;
+            piped = Some(per_byte.clamp(found.t_c, MOST_PIPED * found.t_c));
+        }
+    }
+    let near = match hosts {
+        Some(hosts) if lacks.near => Some(Ring::of(cube, |rank| next_mate(hosts, rank)).times()?),
+        _ => None,
+    };
+    Ok(Measurement { times, piped, near })
+}
+
+/// How many ranks of every host send: as many as the host with the fewest has.
+fn together(hosts: Option<&Hosts>) -> usize {
+    let ranks = |hosts: &Hosts| (0..hosts.len()).map(|host| hosts.places_of(host).len()).min();
+    hosts.and_then(ranks).unwrap_or(1)
+}
+
+/// The rank of the next host to which a rank sends; if it is beyond those that do, itself. Without hosts, the next rank.
+fn next_host(hosts: Option<&Hosts>, size: usize, together: usize, rank: usize) -> usize {
+    let Some(hosts) = hosts else { return (rank + 1) % size };
+    let place = hosts.place(rank);
+    let host = hosts.host(place);
+    let own = place - hosts.places_of(host).start;
+    match own < together {
+        true => hosts.rank(hosts.places_of((host + 1) % hosts.len()).start + own),
+        false => rank,
+    }
+}
+
+/// The next rank of the same host.
+fn next_mate(hosts: &Hosts, rank: usize) -> usize {
+    let mates = hosts.places(hosts.place(rank));
+    hosts.rank(mates.start + (hosts.place(rank) - mates.start + 1) % mates.len())
+}
+
+/// Ranks that send each to the next.
+struct Ring<'c> {
+    cube: &'c Hypercube,
+    next: Vec<usize>,
+    /// Ranks that take turns on a core, if all share their memory.
+    turn: f64,
+    /// Bytes of the packets of long messages; where all share one memory, they are copied as a whole.
+    packet: Option<usize>,
+}
+
+impl<'c> Ring<'c> {
+    fn of(cube: &'c Hypercube, next: impl Fn(usize) -> usize) -> Ring<'c> {
+        let shared = cube.machine.shared;
+        let cores = shared.map_or(cube.size, |shared| shared.cores);
+        Ring {
+            cube,
+            next: (0..cube.size).map(next).collect(),
+            turn: (cube.size as f64 / cores as f64).max(1.0),
+            packet: shared.is_none().then_some(PACKET),
+        }
+    }
+
+    fn times(&self) -> Result<Times> {
+        // The first messages between two ranks open their connection.
+        let (one, train) = (self.short(1)?, self.short(TRAIN)?);
+        // No message is free; what is less than the noise is taken for a small part.
+        let tau = ((train - one) / (TRAIN - 1) as f64).max(one / 100.0) / self.turn;
+        Ok(Times { tau, hop: (one / self.turn - tau).max(0.0), t_c: self.per_byte(one)? / self.turn })
+    }
+
+    /// The seconds that so many short messages take, on the rank that took the longest.
+    fn short(&self, messages: usize) -> Result<f64> {
+        self.send(messages * SHORT, SHORT, 1)?;
+        let mut times = [0.0; TURNS];
+        for time in &mut times {
+            *time = self.send(messages * SHORT, SHORT, ROUNDS)?;
+        }
+        self.cube.all_reduce_in_place(&mut times, SystemOperation::max())?;
+        times.sort_by(f64::total_cmp);
+        Ok(times[TURNS / 4])
+    }
+
+    /// The seconds that a byte takes where a message follows another: by what three take longer than one, so that what a link lets pass
+    /// at once after a pause does not count.
+    fn per_byte(&self, latency: f64) -> Result<f64> {
+        let mut bytes = FIRST;
+        loop {
+            let mut times = [f64::INFINITY; 2];
+            for _ in 0..TRIES {
+                for (time, rounds) in times.iter_mut().zip([1, 3]) {
+                    *time = time.min(rounds as f64 * self.send(bytes, self.packet.unwrap_or(bytes), rounds)?);
+                }
+            }
+            self.cube.all_reduce_in_place(&mut times, SystemOperation::max())?;
+            let [one, three] = times;
+            if one >= ENOUGH || bytes >= LONGEST {
+                // Whatever disturbed a run, a byte takes about as much as in the mean.
+                let mean = three / (3 * bytes) as f64;
+                return Ok(((three - one - 2.0 * latency) / (2 * bytes) as f64).clamp(mean / 2.0, 1.5 * mean));
+            }
+            bytes *= LONGER;
+        }
+    }
+
+    /// Sends so many bytes to the next rank, again and again: the seconds until those of the one before are there.
+    fn send(&self, bytes: usize, packet: usize, rounds: usize) -> Result<f64> {
+        let (send, mut receive) = (vec![0u8; bytes], vec![0u8; bytes]);
+        self.cube.barrier()?;
+        let start = Instant::now();
+        for _ in 0..rounds {
+            self.cube.permute(&self.next).algorithm("direct").packet(packet).run(&send[..], &mut receive[..])?;
+        }
+        Ok(start.elapsed().as_secs_f64() / rounds as f64)
+    }
+}
