@@ -19,6 +19,7 @@
 use crate::algorithm::Parameters;
 use crate::collective::{Collective, MatrixProduct};
 use crate::plan::Plan;
+use crate::schedule::Kind;
 use crate::select::{candidates, Candidate, Machine, Options};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -59,6 +60,8 @@ pub struct Explanation {
     pub messages: usize,
     /// Bytes that the rank sent.
     pub bytes: usize,
+    /// Where hosts have several ranks: what of that went to other hosts.
+    pub far: Option<Far>,
     /// Predicted time of the collective in seconds.
     pub predicted: f64,
     /// The next best algorithms by predicted time, each in its best form, if all had been left to the library.
@@ -66,6 +69,32 @@ pub struct Explanation {
     /// Measured time on this rank in seconds, if it has run, and was predicted to take 10 us at least: two looks at the clock
     /// would be a noticeable part of a shorter call.
     pub measured: Option<f64>,
+}
+
+/// What one rank sent to other hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Far {
+    /// Number of hosts.
+    pub hosts: usize,
+    /// Messages.
+    pub messages: usize,
+    /// Bytes.
+    pub bytes: usize,
+}
+
+impl Far {
+    fn of(plan: &Plan) -> Option<Far> {
+        let (hosts, schedule) = (plan.call.hosts.as_ref()?, &plan.schedule);
+        let host = |rank: usize| hosts.host(hosts.place(rank));
+        let mut far = Far { hosts: hosts.len(), messages: 0, bytes: 0 };
+        for operation in schedule.operations() {
+            if matches!(operation.kind, Kind::Send { peer } if host(peer) != host(schedule.rank)) {
+                far.messages += 1;
+                far.bytes += schedule.ranges(operation).iter().map(|range| range.len).sum::<usize>() * plan.element;
+            }
+        }
+        Some(far)
+    }
 }
 
 /// An algorithm that could have served instead.
@@ -113,6 +142,7 @@ impl Explanation {
             rounds: rounds.len(),
             messages: schedule.messages_sent(),
             bytes: schedule.elements_sent() * plan.element,
+            far: Far::of(plan),
             predicted: plan.choice.predicted,
             alternatives: alternatives(plan, machine),
             measured,
@@ -150,6 +180,9 @@ impl fmt::Display for Explanation {
             "; {}; this rank: {} rounds, {} messages, {} bytes sent",
             self.why, self.rounds, self.messages, self.bytes
         )?;
+        if let Some(Far { hosts, messages, bytes }) = self.far {
+            write!(f, ", of which {messages} messages, {bytes} bytes to the other hosts of {hosts}")?;
+        }
         write!(f, "; predicted {:.1} us", self.predicted * 1e6)?;
         if let Some(measured) = self.measured {
             write!(f, ", measured {:.1} us", measured * 1e6)?;

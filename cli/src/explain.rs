@@ -194,6 +194,10 @@ impl Answer {
         let to = if collective.has_peer() { format!(", peer {peer}") } else { String::new() };
         writeln!(out, "{collective}{of} on {size} ranks{from}{to}")?;
         let machine = &self.settings.machine;
+        if let Some(hosts) = &self.call.hosts {
+            let ranks: Vec<String> = (0..hosts.len()).map(|host| hosts.places_of(host).len().to_string()).collect();
+            writeln!(out, "hosts:   {} of {} ranks", hosts.len(), ranks.join(", "))?;
+        }
         writeln!(out, "machine: {}", machine.name)?;
         write!(out, "         {}, {}", machine.times(), machine.ports)?;
         write!(out, ", pairs {}", if machine.pairs_linked { "linked" } else { "linked over cube edges only" })?;
@@ -211,7 +215,15 @@ impl Answer {
         }
         let Choice { algorithm, parameters, predicted, why } = &self.choice;
         writeln!(out, "\nchoice:  {} ({}), {}", algorithm.name, algorithm.source, self.form(parameters))?;
-        writeln!(out, "         predicted {:.1} us; {why}\n", predicted * 1e6)?;
+        writeln!(out, "         predicted {:.1} us; {why}", predicted * 1e6)?;
+        if let (Some(crossing), Some(_)) = (algorithm.crossing, &self.call.hosts) {
+            let bytes = crossing(&algorithm.shape(&self.call, parameters)) * self.element as f64;
+            writeln!(
+                out,
+                "         between hosts: {bytes:.0} B into, or out of, the host that has most to send or receive"
+            )?;
+        }
+        writeln!(out)?;
         writeln!(out, "{:>14}  candidates", "predicted us")?;
         for Candidate { algorithm, parameters, predicted } in &self.all.serving {
             writeln!(out, "{:>14.1}  {:<30} {}", predicted * 1e6, algorithm.name, self.form(parameters))?;

@@ -180,6 +180,6 @@ mod tests {
                 counted += 1;
             }
         }
-        assert_eq!(counted, 14 * 9);
+        assert_eq!(counted, 14 * 13);
     }
 }

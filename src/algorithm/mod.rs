@@ -53,6 +53,7 @@ mod optimal_times;
 mod sbnt_tables;
 mod translated;
 mod tree_scatter;
+mod two_level;
 
 pub use crate::schedule::PortModel;
 use crate::schedule::Route;

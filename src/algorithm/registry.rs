@@ -8,7 +8,7 @@
 //! use hypercoll::collective::Collective;
 //!
 //! let barriers: Vec<&str> = registry::of(Collective::Barrier).map(|algorithm| algorithm.name).collect();
-//! assert_eq!(barriers, ["dissemination", "direct", "central"]);
+//! assert_eq!(barriers, ["dissemination", "two_level", "direct", "central"]);
 //!
 //! let msbt = registry::find(Collective::Broadcast, "msbt")?;
 //! assert_eq!(msbt.source, "HJ86 MSBT"); // the paper, and the name there
@@ -35,6 +35,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::broadcast::hamiltonian_path_middle::ALGORITHM,
     super::broadcast::hamiltonian_paths::ALGORITHM,
     super::broadcast::chain::ALGORITHM,
+    super::broadcast::two_level::ALGORITHM,
     super::broadcast::direct::ALGORITHM,
     super::scatter::sbt::ALGORITHM,
     super::scatter::sbnt::ALGORITHM,
@@ -80,6 +81,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::reduce::hamiltonian_path_middle::ALGORITHM,
     super::reduce::hamiltonian_paths::ALGORITHM,
     super::reduce::chain::ALGORITHM,
+    super::reduce::two_level::ALGORITHM,
     super::reduce::direct::ALGORITHM,
     super::reduce_scatter::histogram::ALGORITHM,
     super::reduce_scatter::multinode_broadcast::ALGORITHM,
@@ -95,6 +97,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::all_reduce::recursive_doubling::ALGORITHM,
     super::all_reduce::ring::ALGORITHM,
     super::all_reduce::shift::ALGORITHM,
+    super::all_reduce::two_level::ALGORITHM,
     super::all_reduce::direct::ALGORITHM,
     super::permute::inversion::ALGORITHM,
     super::permute::permuted_send::ALGORITHM,
@@ -127,6 +130,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::matrix_multiply::block::ALGORITHM,
     super::matrix_multiply::dns::ALGORITHM,
     super::barrier::dissemination::ALGORITHM,
+    super::barrier::two_level::ALGORITHM,
     super::barrier::direct::ALGORITHM,
     super::barrier::central::ALGORITHM,
 ];

@@ -66,6 +66,8 @@ pub struct Algorithm {
     pub paths: usize,
     /// Elements that go into, or out of, the host through whose ports the most go, where it has been thought of; see [`Shape::on_host`].
     pub crossing: Option<fn(&Shape) -> f64>,
+    /// Where hosts have leaders: the messages that one sends to other hosts one after another, and the hops between hosts.
+    pub far: Option<fn(&Shape) -> (usize, usize)>,
     /// The packet size in elements that takes the least time for (shape, tau, t_c), where packets are taken.
     pub best_packet: fn(&Shape, f64, f64) -> f64,
     /// How it is made.
@@ -97,6 +99,7 @@ pub(super) const DEFAULTS: Algorithm = Algorithm {
     flows: false,
     paths: 0,
     crossing: None,
+    far: None,
     best_packet: |shape, _tau, _t_c| shape.count as f64,
     form: Form::Forward(|_, _, _, _| ()),
 };

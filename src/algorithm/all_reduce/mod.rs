@@ -17,3 +17,4 @@ pub mod ring;
 pub mod sbt;
 pub mod shift;
 pub mod tcbt;
+pub mod two_level;

@@ -13,3 +13,4 @@
 pub mod central;
 pub mod direct;
 pub mod dissemination;
+pub mod two_level;

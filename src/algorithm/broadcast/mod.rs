@@ -22,6 +22,7 @@ pub mod recursive_doubling;
 pub mod recursive_doubling_symmetrized;
 pub mod sbt;
 pub mod tcbt;
+pub mod two_level;
 pub mod wave;
 
 use super::{Parameters, PortModel, Route};

@@ -26,6 +26,11 @@ fn far(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: f64) -> F
     if let Some(crossing) = algorithm.crossing {
         let crossing = crossing(shape);
         let others = (shape.hosts - 1) as f64;
+        if let Some(far) = algorithm.far {
+            let (messages, hops) = far(shape);
+            let part = messages as f64 / formula.rounds.max(1) as f64;
+            return Far { crossing: crossing / ports, part, hops: hops as f64 };
+        }
         let part = match algorithm.paths {
             0 => (crossing / (most * formula.elements).max(1.0)).min(1.0),
             _ => others / (size - 1.0).max(1.0),

@@ -1,0 +1,69 @@
+//! Broadcast along a tree of two levels: from host to host, then within each host.
+//!
+//! Algorithm: the root sends its vector to the leaders of other hosts, which pass it on along a 4-nomial tree; then every leader sends it
+//! to the other ranks of its host. See [`two_level`].
+//!
+//! Reference: classic k-nomial tree, on hosts.
+//!
+//! Requirements: a network where every two ranks are linked.
+//!
+//! Cost: H hosts of R ranks: (c + R - 1) (M t_c + tau), c <= 3 ceil(log4 H) messages of the root to other hosts; at most ceil(log4 H) + 1
+//! hops.
+//!
+//! Memory: none besides the vector.
+//!
+//! Correctness condition: a leader is sent the vector in an earlier round than those in which it sends it.
+//!
+//! Example, 6 ranks, 2 on each of 3 hosts, root 0: to 4, then 2; then 0 to 1, 2 to 3 and 4 to 5.
+
+use crate::algorithm::{two_level, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::collective::Collective;
+use crate::schedule::Problem;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Broadcast,
+    name: "two_level",
+    summary: "short messages, hosts with several ranks: enters each host once, few hops",
+    source: "classic k-nomial tree",
+    section: "-",
+    cube_edges: false,
+    ports: &[PortModel::OneWay, PortModel::OnePort],
+    cost: "(c + R - 1) (M t_c + tau), c <= 3 ceil(log4 H)",
+    formula,
+    far: Some(two_level::far),
+    crossing: Some(|shape| (two_level::far(shape).0 * shape.count) as f64),
+    form: Form::Forward(write),
+    ..DEFAULTS
+};
+
+/// The cost of the broadcast.
+pub fn formula(shape: &Shape) -> Formula {
+    let tree = two_level::formula(shape);
+    if shape.count == 0 || shape.size == 1 {
+        return Formula::NOTHING;
+    }
+    let m = shape.count as f64;
+    Formula {
+        elements: tree.rounds as f64 * m,
+        moved: (shape.size - 1) as f64 * m,
+        load: m,
+        path: tree.hops as f64 * m,
+        ..tree
+    }
+}
+
+/// The cost of the reduction, which is the same backwards.
+pub fn reduced(shape: &Shape) -> Formula {
+    let forward = formula(shape);
+    if forward == Formula::NOTHING {
+        return forward;
+    }
+    // The first vector that reaches the root where its result is to be needs no other place.
+    let (root, leader) = two_level::children(shape);
+    let kept = if shape.in_place { root } else { root - 1 }.max(leader);
+    Formula { scratch: (kept * shape.count) as f64, path: forward.elements, ..forward }
+}
+
+pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
+    two_level::write(problem, node, route, |_| vec![problem.vector()]);
+}

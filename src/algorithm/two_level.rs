@@ -1,0 +1,214 @@
+//! The pattern behind trees of two levels: between hosts from leader to leader, within a host from its leader to every other rank.
+//!
+//! The root leads its host, the first rank every other one. Hosts have positions, counted from the root's. Between them goes a 4-nomial
+//! tree: position p has the children p + d 4^j, d = 3, 2, 1, for all j such that 4^(j+1) divides p, the farthest first, and the subtree of
+//! such a child are the positions from p + d 4^j to p + (d + 1) 4^j - 1. So everything enters every host once, after at most ceil(log4 H)
+//! hops; within the host all ranks get it at the same time.
+
+use crate::algorithm::{Formula, Shape};
+use crate::schedule::{Problem, Route};
+use std::ops::Range;
+
+/// The most children that a position has at one distance, and one.
+const RADIX: usize = 4;
+
+/// The tree of the hosts: H positions, and 4^(K - 1), the distance of the root's farthest children.
+#[derive(Clone, Copy)]
+struct Hosts {
+    hosts: usize,
+    farthest: usize,
+}
+
+/// A message between two positions: its round, and the position that gets it, with all that are below.
+struct Edge {
+    round: usize,
+    parent: usize,
+    below: Range<usize>,
+}
+
+impl Hosts {
+    fn new(hosts: usize) -> Hosts {
+        let mut farthest = 1;
+        while farthest * RADIX < hosts {
+            farthest *= RADIX;
+        }
+        Hosts { hosts, farthest }
+    }
+
+    /// Children of the root at the farthest distance.
+    fn first(self) -> usize {
+        (self.hosts - 1) / self.farthest
+    }
+
+    /// K - 1.
+    fn steps(self) -> usize {
+        self.farthest.ilog(RADIX) as usize
+    }
+
+    /// Children of the root.
+    fn children(self) -> usize {
+        self.first() + (RADIX - 1) * self.steps()
+    }
+
+    /// The most children of another position.
+    fn passed(self) -> usize {
+        let rest = self.hosts.saturating_sub(self.farthest).min(self.farthest);
+        let deeper = (RADIX - 1) * self.steps().saturating_sub(1);
+        if rest == 0 {
+            0
+        } else {
+            Hosts::new(rest).children().max(deeper)
+        }
+    }
+
+    /// The most hops: the digits of the first position whose digits to the base 4 are all 1 are one more.
+    fn height(self) -> usize {
+        std::iter::successors(Some(1), |ones| Some(ones * RADIX + 1)).take_while(|ones| *ones < self.hosts).count()
+    }
+
+    /// The message from `parent` to the d-th position at a distance.
+    fn edge(self, parent: usize, distance: usize, d: usize) -> Edge {
+        let below = parent + d * distance;
+        let most = if distance == self.farthest { self.first() } else { RADIX - 1 };
+        let before = self.steps() - distance.ilog(RADIX) as usize;
+        let round = before.min(1) * self.first() + before.saturating_sub(1) * (RADIX - 1) + most - d;
+        Edge { round, parent, below: below..(below + distance).min(self.hosts) }
+    }
+
+    /// The message into a position; none into the root's.
+    fn into(self, position: usize) -> Option<Edge> {
+        let mut distance = 1;
+        while position > 0 && position.is_multiple_of(distance * RADIX) {
+            distance *= RADIX;
+        }
+        let d = position / distance % RADIX;
+        (d > 0).then(|| self.edge(position - d * distance, distance, d))
+    }
+
+    /// The messages out of a position.
+    fn out_of(self, position: usize) -> impl Iterator<Item = Edge> {
+        let distances =
+            std::iter::successors(Some(self.farthest), |distance| Some(distance / RADIX).filter(|d| *d > 0));
+        let distances = distances.filter(move |distance| position.is_multiple_of(distance * RADIX));
+        let edges = distances.flat_map(move |distance| (1..RADIX).rev().map(move |d| (distance, d)));
+        let there = edges.filter(move |(distance, d)| position + d * distance < self.hosts);
+        there.map(move |(distance, d)| self.edge(position, distance, d))
+    }
+}
+
+/// A message of the tree, to one of its ends.
+pub struct Message {
+    pub round: usize,
+    /// The other end.
+    pub peer: usize,
+    /// Whether this end sends it.
+    pub sends: bool,
+    /// The places that it is for.
+    pub places: Vec<Range<usize>>,
+}
+
+/// The messages of a node, and the rounds of all.
+pub fn messages(problem: &Problem, node: usize) -> (usize, Vec<Message>) {
+    let tree = Hosts::new(problem.hosts());
+    let ranks = |host: usize| problem.places_of(host);
+    // The first host has the most ranks.
+    let rounds = tree.children() + ranks(0).len() - 1;
+    let mut messages = Vec::new();
+    if node >= problem.call.size {
+        return (rounds, messages);
+    }
+    let home = problem.host_at(problem.root);
+    let host = |position: usize| (home + position) % tree.hosts;
+    let leader = |host: usize| if host == home { problem.root } else { ranks(host).start };
+    let own = problem.host_at(node);
+    let (leads, position) = (leader(own), (own + tree.hosts - home) % tree.hosts);
+    let mates = ranks(own).filter(|&mate| mate != leads).enumerate();
+    let near = mates.map(|(nth, mate)| (tree.children() + nth, mate));
+    if node != leads {
+        let own = near.filter(|(_, mate)| *mate == node);
+        messages.extend(own.map(|(round, _)| Message {
+            round,
+            peer: leads,
+            sends: false,
+            places: vec![node..node + 1],
+        }));
+        return (rounds, messages);
+    }
+    let places = |below: &Range<usize>| below.clone().map(|position| ranks(host(position))).collect();
+    messages.extend(tree.into(position).map(|Edge { round, parent, below }| Message {
+        round,
+        peer: leader(host(parent)),
+        sends: false,
+        places: places(&below),
+    }));
+    messages.extend(tree.out_of(position).map(|Edge { round, below, .. }| Message {
+        round,
+        peer: leader(host(below.start)),
+        sends: true,
+        places: places(&below),
+    }));
+    messages.extend(near.map(|(round, mate)| Message { round, peer: mate, sends: true, places: vec![mate..mate + 1] }));
+    (rounds, messages)
+}
+
+/// Writes a node's messages, each with the data for its places.
+pub fn write(problem: &Problem, node: usize, route: &mut Route, data: impl Fn(&[Range<usize>]) -> Vec<Range<usize>>) {
+    let (rounds, messages) = messages(problem, node);
+    route.set_rounds(rounds);
+    for Message { round, peer, sends, places } in messages {
+        match sends {
+            true => route.send(round, peer, data(&places)),
+            false => route.receive(round, peer, data(&places)),
+        }
+    }
+}
+
+/// Messages that the root sends to other hosts, and hops between hosts.
+pub fn far(shape: &Shape) -> (usize, usize) {
+    let tree = Hosts::new(shape.hosts);
+    (tree.children(), tree.height())
+}
+
+/// The most messages that the root, and that another leader, sends to others.
+pub fn children(shape: &Shape) -> (usize, usize) {
+    let (tree, mates) = (Hosts::new(shape.hosts), shape.on_host.0 - 1);
+    (tree.children() + mates, if shape.hosts > 1 { tree.passed() + mates } else { 0 })
+}
+
+/// Rounds and hops.
+pub fn formula(shape: &Shape) -> Formula {
+    let (tree, mates) = (Hosts::new(shape.hosts), shape.on_host.0 - 1);
+    Formula { rounds: tree.children() + mates, hops: tree.height() + mates.min(1), ..Formula::NOTHING }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every position but the root's is entered once, in the round in which its parent sends, and by what is below of the parent.
+    #[test]
+    fn every_host_is_entered_once() {
+        for hosts in 1..300 {
+            let tree = Hosts::new(hosts);
+            let mut height = vec![0; hosts];
+            let mut rounds = vec![Vec::new(); hosts];
+            for position in 0..hosts {
+                assert_eq!(tree.into(position).is_none(), position == 0);
+                for edge in tree.out_of(position) {
+                    let entered = tree.into(edge.below.start).expect("a child");
+                    assert_eq!((entered.round, entered.parent, &entered.below), (edge.round, position, &edge.below));
+                    assert!(edge.round < tree.children());
+                    height[edge.below.start] = height[position] + 1;
+                    rounds[position].push(edge.round);
+                }
+                // What a leader gets it sends later, one message a round.
+                let before = tree.into(position).map(|edge| edge.round);
+                assert!(rounds[position].is_sorted() && rounds[position].iter().all(|round| Some(*round) > before));
+            }
+            assert_eq!(rounds.iter().map(Vec::len).sum::<usize>(), hosts - 1);
+            assert_eq!(height.iter().max(), Some(&tree.height()), "{hosts}");
+            assert_eq!(rounds[0].len(), tree.children(), "{hosts}");
+            assert_eq!(rounds[1..].iter().map(Vec::len).max().unwrap_or(0), tree.passed(), "{hosts}");
+        }
+    }
+}
