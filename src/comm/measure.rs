@@ -1,7 +1,8 @@
 //! What a machine can do, measured in milliseconds when a communicator is made, where no tuning file tells.
 //!
-//! Ranks send round rings: every rank to one of the next host, so that all ports work at once, and every rank to the next one of its
-//! host. All of them send at the same time, as in most collectives: what they cost each other on the cores that they share is measured.
+//! Ranks send round rings: one of every host to one of the next host, so that all ports work at once, and to another of its own. The others
+//! wait, as they do in a collective. What a start-up is, they find out when all of them send: on the cores that they share, and through
+//! one port, it goes up with the messages of all.
 
 use super::Hypercube;
 use crate::address::Hosts;
@@ -36,11 +37,16 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     let hosts = cube.hosts.as_ref();
     let (mut times, mut piped) = (None, None);
     if lacks.times {
-        let together = together(hosts);
-        let ring = Ring::of(cube, |rank| next_host(hosts, cube.size, together, rank));
+        let ring = Ring::of(cube, |rank| next_host(hosts, cube.size, 1, rank));
         let found = ring.times()?;
-        // Those of a host share its ports.
-        times = Some(Times { t_c: found.t_c / together as f64, ..found });
+        let tau = match hosts {
+            None => found.tau,
+            Some(hosts) => {
+                let fewest = hosts.most_and_fewest().1;
+                Ring::of(cube, |rank| next_host(Some(hosts), cube.size, fewest, rank)).start_up()?.1
+            }
+        };
+        times = Some(Times { tau, ..found });
         if cube.machine.shared.is_some() {
             let short = Ring { packet: Some(SINGLE_COPY_FROM - 1), ..ring };
             let per_byte = short.per_byte((found.hop + found.tau) * short.turn)? / short.turn;
@@ -48,34 +54,31 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
         }
     }
     let near = match hosts {
-        Some(hosts) if lacks.near => Some(Ring::of(cube, |rank| next_mate(hosts, rank)).times()?),
+        Some(hosts) if lacks.near => Some(Ring::of(cube, |rank| mate(hosts, rank)).times()?),
         _ => None,
     };
     Ok(Measurement { times, piped, near })
 }
 
-/// How many ranks of every host send: as many as the host with the fewest has.
-fn together(hosts: Option<&Hosts>) -> usize {
-    let ranks = |hosts: &Hosts| (0..hosts.len()).map(|host| hosts.places_of(host).len()).min();
-    hosts.and_then(ranks).unwrap_or(1)
-}
-
-/// The rank of the next host to which a rank sends; if it is beyond those that do, itself. Without hosts, the next rank.
-fn next_host(hosts: Option<&Hosts>, size: usize, together: usize, rank: usize) -> usize {
+/// The rank of the next host to which a rank sends; if it is none of the first `some` of its host, itself. Without hosts, the next rank.
+fn next_host(hosts: Option<&Hosts>, size: usize, some: usize, rank: usize) -> usize {
     let Some(hosts) = hosts else { return (rank + 1) % size };
     let place = hosts.place(rank);
     let host = hosts.host(place);
     let own = place - hosts.places_of(host).start;
-    match own < together {
+    match own < some {
         true => hosts.rank(hosts.places_of((host + 1) % hosts.len()).start + own),
         false => rank,
     }
 }
 
-/// The next rank of the same host.
-fn next_mate(hosts: &Hosts, rank: usize) -> usize {
+/// The other one of the first two ranks of a host; for others the rank itself.
+fn mate(hosts: &Hosts, rank: usize) -> usize {
     let mates = hosts.places(hosts.place(rank));
-    hosts.rank(mates.start + (hosts.place(rank) - mates.start + 1) % mates.len())
+    match hosts.place(rank) - mates.start {
+        own if own < 2 && mates.len() > 1 => hosts.rank(mates.start + 1 - own),
+        _ => rank,
+    }
 }
 
 /// Ranks that send each to the next.
@@ -101,23 +104,30 @@ impl<'c> Ring<'c> {
     }
 
     fn times(&self) -> Result<Times> {
-        // The first messages between two ranks open their connection.
-        let (one, train) = (self.short(1)?, self.short(TRAIN)?);
-        // No message is free; what is less than the noise is taken for a small part.
-        let tau = ((train - one) / (TRAIN - 1) as f64).max(one / 100.0) / self.turn;
+        let (one, tau) = self.start_up()?;
         Ok(Times { tau, hop: (one / self.turn - tau).max(0.0), t_c: self.per_byte(one)? / self.turn })
     }
 
-    /// The seconds that so many short messages take, on the rank that took the longest.
+    /// The seconds that one message takes, and the start-up of one more.
+    fn start_up(&self) -> Result<(f64, f64)> {
+        let (one, train) = (self.short(1)?, self.short(TRAIN)?);
+        // No message is free; what is less than the noise is taken for a small part.
+        Ok((one, ((train - one) / (TRAIN - 1) as f64).max(one / 100.0) / self.turn))
+    }
+
+    /// The seconds that so many short messages take, in the mean of the ranks that send.
     fn short(&self, messages: usize) -> Result<f64> {
+        // The first messages between two ranks open their connection.
         self.send(messages * SHORT, SHORT, 1)?;
         let mut times = [0.0; TURNS];
         for time in &mut times {
             *time = self.send(messages * SHORT, SHORT, ROUNDS)?;
         }
-        self.cube.all_reduce_in_place(&mut times, SystemOperation::max())?;
         times.sort_by(f64::total_cmp);
-        Ok(times[TURNS / 4])
+        let takes_part = if self.next[self.cube.rank] == self.cube.rank { 0.0 } else { 1.0 };
+        let mut sums = [takes_part * times[TURNS / 4], takes_part];
+        self.cube.all_reduce_in_place(&mut sums, SystemOperation::sum())?;
+        Ok(sums[0] / sums[1])
     }
 
     /// The seconds that a byte takes where a message follows another: by what three take longer than one, so that what a link lets pass
