@@ -28,8 +28,10 @@ fn far(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: f64) -> F
     if let Some(crossing) = algorithm.crossing {
         let crossing = crossing(shape);
         let others = (shape.hosts - 1) as f64;
+        // Of a host all ranks have as much to do with others, or, where data comes from one rank or goes to it, one of them.
+        let busy = if algorithm.collective.meaning().root { 1.0 } else { most };
         let part = match algorithm.paths {
-            0 => (crossing / (most * formula.elements).max(1.0)).min(1.0),
+            0 => (crossing / (busy * formula.elements).max(1.0)).min(1.0),
             _ => others / (size - 1.0).max(1.0),
         };
         let passes = algorithm.collective.meaning().passes.max(1) as f64;
