@@ -156,10 +156,11 @@ mod tests {
         for (ranks, in_turn) in shapes.iter().flat_map(|ranks| [(ranks, false), (ranks, true)]) {
             let (size, hosts) = (ranks.iter().sum::<usize>(), Hosts::with_ranks(ranks, in_turn));
             let host = |rank: usize| hosts.as_ref().map(|hosts| hosts.host(hosts.place(rank)));
-            for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.crossing.is_some()) {
+            let rows = ALGORITHMS.iter().filter(|algorithm| algorithm.crossing.is_some());
+            for (algorithm, packet) in rows.flat_map(|algorithm| [(algorithm, None), (algorithm, Some(2))]) {
                 let call =
                     Call { hosts: hosts.clone(), ..Call::new(algorithm.collective, size, 2 * size).with_root(1) };
-                let parameters = Parameters::new(PortModel::OnePort);
+                let parameters = Parameters { packet, ..Parameters::new(PortModel::OnePort) };
                 let mut crossed = vec![[0usize; 2]; ranks.len()];
                 for schedule in schedules(algorithm, &call, &parameters) {
                     for operation in schedule.operations() {
@@ -176,10 +177,10 @@ mod tests {
                 // There and back, what one host has most of in one direction another has in the other.
                 let bound = algorithm.collective.meaning().passes == 2 && ranks.iter().any(|&n| n != ranks[0]);
                 let right = if bound { most <= stated } else { most == stated };
-                assert!(right, "{algorithm:?} on {ranks:?}, in turn: {in_turn}: {most}, stated {stated}");
+                assert!(right, "{algorithm:?} {packet:?} on {ranks:?}, in turn: {in_turn}: {most}, stated {stated}");
                 counted += 1;
             }
         }
-        assert_eq!(counted, 14 * 13);
+        assert_eq!(counted, 14 * 15 * 2);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A graph is a pure function of the dimension and a node's *relative address* (rank XOR root; the root is node 0): a node
 //! learns its own parent and children from its own address, in O(n) word operations and without a table of the cube. The
-//! graph with another root is the translation of this one: XOR every address with the root.
+//! graph with another root is the translation of this one: XOR every address with the root. (In [`circulant`], for any number of
+//! nodes, addresses are differences: rank - root.)
 //!
 //! | file | graph | paper |
 //! |---|---|---|
@@ -18,6 +19,7 @@
 //! | [`swapped`] | a copy of a tree with two dimensions exchanged | Ho & Johnsson 1988, section 4 |
 //! | [`rotated`] | a tree with its dimensions rotated | Stout & Wagar 1990, section 2 |
 //! | [`wave`] | the n trees of the double wave | Stout & Wagar 1990, section 2 |
+//! | [`circulant`] | the circulant graph of any number of nodes, and its packets round by round (no [`Tree`]) | Traeff 2024 |
 //!
 //! ```
 //! use hypercoll::topology::{sbt::Sbt, Tree};
@@ -32,6 +34,7 @@
 //! ```
 
 pub mod balanced_tree;
+pub mod circulant;
 pub mod hamiltonian_path;
 pub mod msbt;
 pub mod multinode;

@@ -179,13 +179,7 @@ fn a_missing_dependency() {
                     waiting.extend(original.dependencies(&original.operations()[need as usize]));
                 }
             }
-            // A signal of rank 0 need not wait for that of the rank it goes to: that rank knows that it has come.
-            let peer = |op: &Op| match op.kind {
-                Kind::Send { peer } | Kind::Receive { peer } => Some(peer),
-                _ => None,
-            };
-            let returned = ops[index].ranges.is_empty() && peer(&ops[index]) == peer(&ops[dropped as usize]);
-            if reached.contains(&dropped) || returned && case.algorithm.name == "central" && rank == 0 {
+            if reached.contains(&dropped) || answers(case, &ops[dropped as usize], &ops[index]) {
                 tally.equivalent(case, &what, &mutant);
             } else if ops[index].ranges.is_empty() {
                 tally.refused(case, &what, &mutant, &[&["Barrier"]]);

@@ -13,7 +13,7 @@ pub struct Pipeline {
     pub rest: isize,
     /// The height of the tree.
     pub height: usize,
-    /// Rounds at the end, of several packets, in which the last one is alone on its way.
+    /// Rounds, of several packets, in which the last one is alone on its way.
     pub alone: usize,
     /// The vectors that the root of the reduction receives.
     pub received: usize,

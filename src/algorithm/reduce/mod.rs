@@ -12,6 +12,7 @@
 //! ```
 
 pub mod chain;
+pub mod circulant;
 pub mod direct;
 pub mod double_wave;
 pub mod hamiltonian_path;

@@ -31,8 +31,10 @@ fn far(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: f64) -> F
             let part = messages as f64 / formula.rounds.max(1) as f64;
             return Far { crossing: crossing / ports, part, hops: hops as f64 };
         }
+        // Of a host all ranks have as much to do with others, or, where data comes from one rank or goes to it, one of them.
+        let busy = if algorithm.collective.meaning().root { 1.0 } else { most };
         let part = match algorithm.paths {
-            0 => (crossing / (most * formula.elements).max(1.0)).min(1.0),
+            0 => (crossing / (busy * formula.elements).max(1.0)).min(1.0),
             _ => others / (size - 1.0).max(1.0),
         };
         let passes = algorithm.collective.meaning().passes.max(1) as f64;
@@ -68,4 +70,29 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
         + (1.0 - part) * formula.rounds as f64 * near.tau
         + COPIES * formula.elements * bytes * near.t_c;
     crossing * transfers + part * besides + hops * machine.hop + near
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address::Hosts;
+    use crate::algorithm::registry;
+    use crate::collective::Collective;
+
+    /// Of the rounds of a broadcast that goes through one rank of each host, those between hosts: 7 packets to 6 hosts, 9 of 18 rounds
+    /// on 2 ranks each, of 20 on 4.
+    #[test]
+    fn rounds_between_hosts_are_their_part() -> crate::Result<()> {
+        let algorithm = registry::find(Collective::Broadcast, "circulant")?;
+        for (ranks, rounds) in [(2, 18), (4, 20)] {
+            let hosts = Hosts::with_ranks(&[ranks; 6], false);
+            let call = Call { hosts, ..Call::new(Collective::Broadcast, 6 * ranks, 70) };
+            let parameters = Parameters { packet: Some(10), ..Parameters::new(PortModel::OnePort) };
+            let shape = algorithm.shape(&call, &parameters);
+            let formula = (algorithm.formula)(&shape);
+            let part = far(algorithm, &formula, &shape, 1.0).part;
+            assert_eq!((formula.rounds, part * formula.rounds as f64), (rounds, 9.0));
+        }
+        Ok(())
+    }
 }
