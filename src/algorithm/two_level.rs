@@ -14,7 +14,7 @@ const RADIX: usize = 4;
 
 /// The tree of the hosts: H positions, and 4^(K - 1), the distance of the root's farthest children.
 #[derive(Clone, Copy)]
-struct Hosts {
+pub struct Hosts {
     hosts: usize,
     farthest: usize,
 }
@@ -27,7 +27,7 @@ struct Edge {
 }
 
 impl Hosts {
-    fn new(hosts: usize) -> Hosts {
+    pub fn new(hosts: usize) -> Hosts {
         let mut farthest = 1;
         while farthest * RADIX < hosts {
             farthest *= RADIX;
@@ -45,8 +45,60 @@ impl Hosts {
         self.farthest.ilog(RADIX) as usize
     }
 
+    /// The root's subtrees: positions, and how many have so many; the one that is cut off at H first.
+    pub fn subtrees(self) -> impl Iterator<Item = (usize, usize)> {
+        let Hosts { hosts, farthest } = self;
+        let cut = (hosts - self.first() * farthest, self.first().min(1));
+        let full = std::iter::once((farthest, self.first().saturating_sub(1)));
+        let nearer = std::iter::successors(Some(farthest / RADIX), |distance| Some(distance / RADIX));
+        let nearer = nearer.take_while(|&distance| distance > 0).map(|distance| (distance, RADIX - 1));
+        std::iter::once(cut).chain(full).chain(nearer).filter(|&(_, number)| number > 0)
+    }
+
+    /// Positions of the root's largest subtree, 0 if it has none.
+    pub fn largest(self) -> usize {
+        self.subtrees().map(|(positions, _)| positions).max().unwrap_or(0)
+    }
+
+    /// The hops to all positions together.
+    pub fn hops(self) -> usize {
+        let below = |positions: usize| match positions.ilog(RADIX) {
+            // Of K digits to the base 4, three in four are not 0.
+            digits if RADIX.pow(digits) == positions => digits as usize * (RADIX - 1) * positions / RADIX,
+            _ => Hosts::new(positions).hops(),
+        };
+        self.subtrees().map(|(positions, number)| number * (positions + below(positions))).sum()
+    }
+
+    /// The way down to a position on which the messages weigh the most, given what one weighs into a subtree of so many positions.
+    pub fn heaviest(self, weight: &impl Fn(usize) -> usize) -> usize {
+        let ways = self.subtrees().map(|(positions, _)| weight(positions) + Hosts::new(positions).heaviest(weight));
+        ways.max().unwrap_or(0)
+    }
+
+    /// The most hops from one position up to the root, and down to one below another child of the root's.
+    pub fn across(self) -> usize {
+        let height = |(positions, number)| std::iter::repeat_n(1 + Hosts::new(positions).height(), number);
+        let mut heights: Vec<usize> = self.subtrees().flat_map(height).collect();
+        heights.sort_unstable_by_key(|&height| std::cmp::Reverse(height));
+        heights.into_iter().take(2).sum()
+    }
+
+    /// For each round the fewest positions below that any message of it is for.
+    pub fn fewest_below(self) -> impl Iterator<Item = usize> {
+        let Hosts { hosts, farthest } = self;
+        let last = hosts - 1;
+        let distances = std::iter::successors(Some(farthest), |distance| Some(distance / RADIX));
+        distances.take_while(|&distance| distance > 0).flat_map(move |distance| {
+            let most = if distance == farthest { self.first() } else { RADIX - 1 };
+            // The last position is below one that its digit tells, together with those before it.
+            let cut = move |d: usize| if last / distance % RADIX == d { last % distance + 1 } else { distance };
+            (1..=most).rev().map(cut)
+        })
+    }
+
     /// Children of the root.
-    fn children(self) -> usize {
+    pub fn children(self) -> usize {
         self.first() + (RADIX - 1) * self.steps()
     }
 
@@ -169,6 +221,11 @@ pub fn far(shape: &Shape) -> (usize, usize) {
     (tree.children(), tree.height())
 }
 
+/// The blocks of some places.
+pub fn blocks<'p>(problem: &'p Problem, places: &'p [Range<usize>]) -> impl Iterator<Item = Range<usize>> + 'p {
+    places.iter().cloned().flatten().map(|place| problem.block(place))
+}
+
 /// The most messages that the root, and that another leader, sends to others.
 pub fn children(shape: &Shape) -> (usize, usize) {
     let (tree, mates) = (Hosts::new(shape.hosts), shape.on_host.0 - 1);
@@ -192,6 +249,8 @@ mod tests {
             let tree = Hosts::new(hosts);
             let mut height = vec![0; hosts];
             let mut rounds = vec![Vec::new(); hosts];
+            let mut fewest = vec![usize::MAX; tree.children()];
+            let mut weights = vec![0; hosts];
             for position in 0..hosts {
                 assert_eq!(tree.into(position).is_none(), position == 0);
                 for edge in tree.out_of(position) {
@@ -199,6 +258,8 @@ mod tests {
                     assert_eq!((entered.round, entered.parent, &entered.below), (edge.round, position, &edge.below));
                     assert!(edge.round < tree.children());
                     height[edge.below.start] = height[position] + 1;
+                    weights[edge.below.start] = weights[position] + 1000 - edge.below.len();
+                    fewest[edge.round] = fewest[edge.round].min(edge.below.len());
                     rounds[position].push(edge.round);
                 }
                 // What a leader gets it sends later, one message a round.
@@ -209,6 +270,20 @@ mod tests {
             assert_eq!(height.iter().max(), Some(&tree.height()), "{hosts}");
             assert_eq!(rounds[0].len(), tree.children(), "{hosts}");
             assert_eq!(rounds[1..].iter().map(Vec::len).max().unwrap_or(0), tree.passed(), "{hosts}");
+            let mut below: Vec<usize> = tree.out_of(0).map(|edge| edge.below.len()).collect();
+            let mut stated: Vec<usize> =
+                tree.subtrees().flat_map(|(positions, number)| std::iter::repeat_n(positions, number)).collect();
+            below.sort_unstable();
+            stated.sort_unstable();
+            assert_eq!(below, stated, "{hosts}");
+            assert_eq!(below.last().copied().unwrap_or(0), tree.largest(), "{hosts}");
+            assert_eq!(height.iter().sum::<usize>(), tree.hops(), "{hosts}");
+            assert_eq!(weights.iter().max(), Some(&tree.heaviest(&|below| 1000 - below)), "{hosts}");
+            assert!(tree.fewest_below().eq(fewest), "{hosts}");
+            let tallest = |edge: Edge| height[edge.below].iter().copied().max();
+            let mut tallest: Vec<usize> = tree.out_of(0).filter_map(tallest).collect();
+            tallest.sort_unstable();
+            assert_eq!(tallest.iter().rev().take(2).sum::<usize>(), tree.across(), "{hosts}");
         }
     }
 }

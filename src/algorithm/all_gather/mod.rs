@@ -17,6 +17,7 @@ pub mod ring;
 pub mod sbg;
 pub mod sbnt;
 pub mod shift;
+pub mod two_level;
 
 use super::{Formula, Shape};
 

@@ -20,3 +20,4 @@ pub mod ring;
 pub mod sbg;
 pub mod sbnt;
 pub mod shift;
+pub mod two_level;

@@ -20,3 +20,4 @@ pub mod sbg;
 pub mod sbnt;
 pub mod sbt;
 pub mod tcbt;
+pub mod two_level;

@@ -4,7 +4,7 @@ use super::super::{Machine, Times};
 use super::over_links;
 use crate::address::dimension_for;
 use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
-use crate::collective::Call;
+use crate::collective::{Blocks, Call};
 
 /// Copies of what goes through a host: into its memory, and out of it to each of its ranks.
 const COPIES: f64 = 2.0;
@@ -47,7 +47,11 @@ fn far(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: f64) -> F
     // What comes to a host's ranks; or what leaves the busiest rank, and, if all are as busy, all of its host.
     let come = most * formula.moved / size;
     let leave = if formula.moved >= size * formula.elements { most } else { 1.0 } * formula.elements;
-    Far { crossing: part * come.max(leave) / ports, part, hops: part * formula.hops as f64 }
+    // Whatever the way, the blocks of all other hosts enter one, or leave it.
+    let meaning = algorithm.collective.meaning();
+    let least =
+        if meaning.gathers && meaning.blocks == Blocks::Ranks { (size - most) * shape.count as f64 } else { 0.0 };
+    Far { crossing: (part * come.max(leave)).max(least) / ports, part, hops: part * formula.hops as f64 }
 }
 
 /// The time of a call on hosts with several ranks.
