@@ -439,5 +439,9 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         self.abandon("has let go of its communicator");
+        if let Some(finding) = self.agreement.listen(&mut *self.transport) {
+            self.fail(understood(&finding));
+        }
+        self.agreement.part(&mut *self.transport);
     }
 }
