@@ -227,6 +227,9 @@ impl Agreement {
 
     /// Listens to far ranks, answers them, and returns what one of them has found.
     pub fn listen(&mut self, transport: &mut dyn Transport) -> Option<String> {
+        if self.far.is_empty() {
+            return None;
+        }
         while let Some((rank, bytes)) = transport.hear() {
             match Note::decode(&bytes) {
                 Some(Note::Finding(finding)) => {

@@ -25,7 +25,7 @@
 //! ```
 
 use crate::engine::arguments::Arguments;
-use crate::engine::{poll_others, Shared, Ticket};
+use crate::engine::{poll_others, Shared, Ticket, LOOKS};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use sealed::Started;
@@ -254,7 +254,7 @@ pub(super) fn look(engine: &Shared, ticket: Option<Ticket>) -> bool {
     match engine.try_borrow_mut() {
         Ok(mut engine) => {
             if !engine.poll() {
-                engine.idle(true);
+                engine.idle(LOOKS);
             }
         }
         Err(_) => return true,

@@ -182,8 +182,6 @@ fn wait<T>(
         if looks.is_multiple_of(64) {
             (waits.meanwhile)();
             std::thread::yield_now();
-        }
-        if looks.is_multiple_of(1024) {
             let waited = since.get_or_insert_with(Instant::now).elapsed();
             let what = || {
                 let seconds = waited.as_secs();
