@@ -21,11 +21,13 @@
 use crate::buffer::Buffer;
 use crate::collective::part;
 use crate::error::{Error, Result};
+use crate::hash::Fnv;
 use crate::operation::{Number, SystemOperation};
 use crate::select::Options;
 use crate::Hypercube;
 use bytemuck::Pod;
 use std::ops::{AddAssign, Range};
+use std::panic::Location;
 
 /// Bins on the line of numbers: ascending edges.
 #[derive(Clone, PartialEq, Debug)]
@@ -103,7 +105,8 @@ impl Bins {
         for value in values.elements().iter().map(|v| v.value()).filter(|v| v.is_finite()) {
             extremes = [extremes[0].max(-value), extremes[1].max(value)];
         }
-        cube.all_reduce_in_place(&mut extremes, SystemOperation::Max)?;
+        let all_reduce = cube.all_reduce().besides(&format!("{number} bins"));
+        all_reduce.run_in_place(&mut extremes, SystemOperation::Max)?;
         let (low, high) = (-extremes[0], extremes[1]);
         if low > high {
             Bins::uniform(0.0, 1.0, number)
@@ -112,6 +115,13 @@ impl Bins {
         } else {
             Bins::uniform(low, high, number)
         }
+    }
+
+    /// What ranks must agree on.
+    fn words(&self) -> String {
+        let edges: Vec<u64> = self.edges.iter().map(|edge| (edge + 0.0).to_bits()).collect(); // -0 is 0
+        let (first, last) = (self.edges[0], self.edges[self.number()]);
+        format!("{} bins from {first} to {last}, edges {:016x}", self.number(), Fnv::of(&edges))
     }
 
     /// The number of bins, at least 1.
@@ -280,7 +290,7 @@ impl<'a, T: Value, W: Weights> Binning<'a, T, W> {
     #[track_caller]
     pub fn scattered(self) -> Result<Histogram<W::Sum>> {
         let (rank, size) = (self.cube.rank(), self.cube.size());
-        let local = self.count()?;
+        let local = self.count(Location::caller())?;
         let (outside, counts) = local.split_at(OUTSIDE);
         // Blocks of a reduce-scatter are equally long: those of fewer bins are filled up. Each also takes what lies outside, so
         // that one collective does for all.
@@ -293,7 +303,8 @@ impl<'a, T: Value, W: Weights> Binning<'a, T, W> {
         }
         let bins = part(0..counts.len(), rank, size);
         let mut receive = vec![W::Sum::default(); block];
-        self.cube.reduce_scatter().options(&self.options).run(&send, &mut receive, SystemOperation::Sum)?;
+        let reduce_scatter = self.cube.reduce_scatter().options(&self.options).besides(&self.bins.words());
+        reduce_scatter.run(&send, &mut receive, SystemOperation::Sum)?;
         Ok(totals(bins, receive))
     }
 
@@ -304,10 +315,10 @@ impl<'a, T: Value, W: Weights> Binning<'a, T, W> {
     /// of the transport.
     #[track_caller]
     pub fn on_root(self, root: usize) -> Result<Option<Histogram<W::Sum>>> {
-        let local = self.count()?;
+        let local = self.count(Location::caller())?;
         let is_root = self.cube.rank() == root;
         let mut receive = vec![W::Sum::default(); if is_root { local.len() } else { 0 }];
-        let reduce = self.cube.reduce(root).options(&self.options);
+        let reduce = self.cube.reduce(root).options(&self.options).besides(&self.bins.words());
         reduce.run(&local, is_root.then_some(&mut receive), SystemOperation::Sum)?;
         Ok(is_root.then(|| totals(0..self.bins.number(), receive)))
     }
@@ -318,17 +329,19 @@ impl<'a, T: Value, W: Weights> Binning<'a, T, W> {
     /// [`Error::Length`] if there are not as many weights as values; options that cannot be honoured; failures of the transport.
     #[track_caller]
     pub fn everywhere(self) -> Result<Histogram<W::Sum>> {
-        let mut counts = self.count()?;
-        self.cube.all_reduce().options(&self.options).run_in_place(&mut counts, SystemOperation::Sum)?;
+        let mut counts = self.count(Location::caller())?;
+        let all_reduce = self.cube.all_reduce().options(&self.options).besides(&self.bins.words());
+        all_reduce.run_in_place(&mut counts, SystemOperation::Sum)?;
         Ok(totals(0..self.bins.number(), counts))
     }
 
     /// The rank's own: what is below, above and no number, then the bins.
-    fn count(&self) -> Result<Vec<W::Sum>> {
+    fn count(&self, at: &'static Location<'static>) -> Result<Vec<W::Sum>> {
         let values = self.values.len();
         if let Some(got) = self.weights.number().filter(|&number| number != values) {
             let why = "one weight a value";
-            return Err(Error::Length { argument: "weights", got, expected: values.to_string(), why });
+            let error = Error::Length { argument: "weights", got, expected: values.to_string(), why };
+            return Err(self.cube.refuse("histogram", error, at));
         }
         let mut counts = vec![W::Sum::default(); OUTSIDE + self.bins.number()];
         for (at, value) in self.values.iter().enumerate() {

@@ -129,33 +129,29 @@ impl Hypercube {
     #[cfg(feature = "mpi")]
     pub fn new(communicator: &impl ::mpi::traits::Communicator) -> Result<Hypercube> {
         let patience = Patience::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
-        let (transport, found) = crate::executor::mpi::MpiTransport::duplicate(
-            communicator,
-            patience.clone(),
-            &settings::found,
-            &poll_others,
-        )?;
+        let duplicate = || {
+            let patience = patience.clone();
+            crate::executor::mpi::MpiTransport::duplicate(communicator, patience, &settings::found, &poll_others)
+        };
+        let (transport, found) = duplicate()?;
+        let patience = patience.clone()?;
         let (hosts, shares_memory) = (found.hosts.clone(), found.cores.is_some());
         let settings = settings::resolved(found)?;
         if let Some(refused) = settings.refused.as_ref().filter(|_| transport.rank() == 0) {
             log::warn!("{refused}; it is measured in passing instead");
         }
         let Settings { machine, overrides, lacks, .. } = settings;
-        let cube = Hypercube { hosts, ..Hypercube::over(Box::new(transport), machine, Ok(overrides), patience?) };
+        let cube = Hypercube { hosts, ..Hypercube::over(Box::new(transport), machine, Ok(overrides), patience) };
         let lacks = Lacks { near: lacks.near && cube.hosts.is_some(), ..lacks };
         if cube.size == 1 || lacks == Lacks::default() {
             return Ok(cube);
         }
         let measured = measure::measure(&cube, lacks)?;
         settings::remember(shares_memory, &measured);
-        // Nothing of the measurement's calls is left: not its plans, nor what ran last.
-        Ok(Hypercube {
-            machine: cube.machine.with(&measured),
-            plans: RefCell::default(),
-            last: RefCell::default(),
-            permutation: RefCell::default(),
-            ..cube
-        })
+        // Those calls were none of the program's: on the communicator that it gets, its first call is call 1.
+        let Hypercube { hosts, machine, overrides, .. } = cube;
+        let (transport, _) = duplicate()?;
+        Ok(Hypercube { hosts, ..Hypercube::over(Box::new(transport), machine.with(&measured), overrides, patience) })
     }
 
     pub(crate) fn over(

@@ -21,6 +21,8 @@ pub(super) struct Prepared<'c> {
     pub(super) options: Options,
     /// Lengths to be compared with those that the call says, if they have not been: elements of both buffers.
     pub(super) lengths: Option<[usize; 2]>,
+    /// What else ranks must agree on, in words.
+    pub(super) besides: Option<Rc<str>>,
 }
 
 impl Prepared<'_> {
@@ -33,7 +35,7 @@ impl Prepared<'_> {
     pub fn run(&mut self, at: &'static Location<'static>, mut arguments: Result<Arguments>) -> Result<()> {
         let cube = self.cube;
         let mut engine = cube.engine()?;
-        let plan = self.planned(&mut engine, at, &arguments)?;
+        let plan = self.planned(&mut engine, at, &mut arguments)?;
         match &mut arguments {
             Ok(arguments) => cube.execute(engine, plan, arguments),
             Err(error) => Err(error.clone()),
@@ -41,10 +43,10 @@ impl Prepared<'_> {
     }
 
     /// Starts the call. Whoever holds the ticket sees to it that the call is over before its buffers go.
-    pub fn start(&mut self, at: &'static Location<'static>, arguments: Result<Arguments>) -> Result<Ticket> {
+    pub fn start(&mut self, at: &'static Location<'static>, mut arguments: Result<Arguments>) -> Result<Ticket> {
         let cube = self.cube;
         let mut engine = cube.engine()?;
-        let plan = self.planned(&mut engine, at, &arguments)?;
+        let plan = self.planned(&mut engine, at, &mut arguments)?;
         let ticket = engine.start(&plan, &mut arguments?, false);
         cube.note(plan, None);
         Ok(ticket)
@@ -67,10 +69,10 @@ impl Prepared<'_> {
         &mut self,
         at: &'static Location<'static>,
         scope: Sc,
-        arguments: Result<Arguments<'a>>,
+        mut arguments: Result<Arguments<'a>>,
         buffers: (*mut S, *mut R),
     ) -> Result<Persistent<'a, S, R, Sc>> {
-        let plan = self.planned(&mut *self.cube.engine()?, at, &arguments)?;
+        let plan = self.planned(&mut *self.cube.engine()?, at, &mut arguments)?;
         Ok(Persistent::of(Rc::clone(&self.cube.engine), plan, arguments?, scope, buffers))
     }
 
@@ -79,7 +81,7 @@ impl Prepared<'_> {
         &mut self,
         engine: &mut Engine,
         at: &'static Location<'static>,
-        arguments: &Result<Arguments>,
+        arguments: &mut Result<Arguments>,
     ) -> Result<Rc<Plan>> {
         engine.intact()?;
         let arguments = match arguments {
@@ -87,6 +89,9 @@ impl Prepared<'_> {
             Err(error) => return self.refused(engine, at, error.clone()),
         };
         self.call.count = arguments.count;
+        if self.besides.is_some() {
+            arguments.besides.clone_from(&self.besides);
+        }
         let plan = match self.cube.plan(&self.call, arguments.element, &self.options) {
             Ok(plan) => plan,
             Err(error) => return self.refused(engine, at, error),
@@ -203,3 +208,17 @@ prepared! {
     /// A call given as data, with options; see [`Hypercube::collective`].
     Given,
 }
+
+macro_rules! besides {
+    ($($name:ident)*) => {$(
+        impl $name<'_> {
+            /// Notes what ranks must agree on and no argument says, in words.
+            pub(crate) fn besides(mut self, words: &str) -> Self {
+                self.0.besides = Some(words.into());
+                self
+            }
+        }
+    )*};
+}
+
+besides!(Reduce ReduceScatter AllReduce Given);

@@ -55,6 +55,8 @@ impl Transport for Alone {
 
     fn tell(&mut self, _: usize, _: &[u8]) {}
 
+    fn part(&mut self, _: usize, _: &[u8]) {}
+
     fn hear(&mut self) -> Option<(usize, Vec<u8>)> {
         None
     }

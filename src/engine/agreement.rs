@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const ANSWERS: Duration = Duration::from_millis(300);
 /// How long ranks of this host are waited for that have not made a call, before it is said what is wrong with it.
 const LATE: Duration = Duration::from_millis(50);
+/// How a rank has gone that makes no more calls.
+const LEFT: &str = "has let go of its communicator";
 /// Ranks that are listed one by one.
 const LISTED: usize = 16;
 
@@ -27,6 +29,8 @@ enum Note {
     /// Calls begun and ended, the first one in which we differ, the words and the signature of that one or the one asked for, and what
     /// I am doing.
     Answer { begun: u64, differs: u64, number: u64, signature: u64, words: String, doing: String },
+    /// I make no more calls: how I have gone, the words of my last call, and the signatures of my last calls.
+    Parting { how: String, words: String, known: Vec<(u64, u64)> },
 }
 
 impl Note {
@@ -36,6 +40,9 @@ impl Note {
             bytes.extend((text.len() as u64).to_le_bytes());
             bytes.extend(text.as_bytes());
         };
+        let signatures = |bytes: &mut Vec<u8>, known: &[(u64, u64)]| {
+            known.iter().flat_map(|&(a, b)| [a, b]).for_each(|word| bytes.extend(word.to_le_bytes()));
+        };
         match self {
             Note::Finding(finding) => {
                 bytes.push(0);
@@ -44,16 +51,19 @@ impl Note {
             Note::Question { number, known } => {
                 bytes.push(1);
                 bytes.extend(number.to_le_bytes());
-                known.iter().for_each(|(number, signature)| {
-                    bytes.extend(number.to_le_bytes());
-                    bytes.extend(signature.to_le_bytes());
-                });
+                signatures(&mut bytes, known);
             }
             Note::Answer { begun, differs, number, signature, words, doing } => {
                 bytes.push(2);
                 [begun, differs, number, signature].into_iter().for_each(|value| bytes.extend(value.to_le_bytes()));
                 text(&mut bytes, words);
                 text(&mut bytes, doing);
+            }
+            Note::Parting { how, words, known } => {
+                bytes.push(3);
+                text(&mut bytes, how);
+                text(&mut bytes, words);
+                signatures(&mut bytes, known);
             }
         }
         bytes
@@ -72,22 +82,29 @@ impl Note {
             *bytes = rest;
             Some(String::from_utf8_lossy(text).into_owned())
         }
+        fn signatures(bytes: &mut &[u8]) -> Option<Vec<(u64, u64)>> {
+            let mut known = Vec::new();
+            while !bytes.is_empty() {
+                known.push((number(bytes)?, number(bytes)?));
+            }
+            Some(known)
+        }
         let (kind, mut rest) = bytes.split_first()?;
         let rest = &mut rest;
         match kind {
             0 => Some(Note::Finding(text(rest)?)),
             1 => {
                 let asked = number(rest)?;
-                let mut known = Vec::new();
-                while !rest.is_empty() {
-                    known.push((number(rest)?, number(rest)?));
-                }
-                Some(Note::Question { number: asked, known })
+                Some(Note::Question { number: asked, known: signatures(rest)? })
             }
             2 => {
                 let (begun, differs) = (number(rest)?, number(rest)?);
                 let (number, signature) = (number(rest)?, number(rest)?);
                 Some(Note::Answer { begun, differs, number, signature, words: text(rest)?, doing: text(rest)? })
+            }
+            3 => {
+                let (how, words) = (text(rest)?, text(rest)?);
+                Some(Note::Parting { how, words, known: signatures(rest)? })
             }
             _ => None,
         }
@@ -102,7 +119,7 @@ enum Called {
     /// Nothing yet: it is behind.
     NotYet(u64),
     /// It is gone.
-    Gone(&'static str),
+    Gone(String),
     /// It does not say.
     Unknown,
 }
@@ -117,6 +134,30 @@ struct Answered {
     doing: String,
 }
 
+/// What a far rank that has gone has told last.
+struct Parted {
+    how: String,
+    words: String,
+    known: BTreeMap<u64, u64>,
+}
+
+impl Parted {
+    /// The number of its last call.
+    fn begun(&self) -> u64 {
+        self.known.last_key_value().map_or(0, |(&number, _)| number)
+    }
+
+    /// What it called under a number.
+    fn called(&self, number: u64) -> Called {
+        match self.known.get(&number) {
+            _ if self.begun() < number => Called::Gone(self.how.clone()),
+            Some(&signature) if self.begun() == number => Called::This(signature, self.words.clone()),
+            Some(&signature) => Called::This(signature, String::new()),
+            None => Called::Unknown,
+        }
+    }
+}
+
 /// The agreement of a communicator, as one of its ranks sees it.
 pub(super) struct Agreement {
     pub rank: usize,
@@ -129,6 +170,8 @@ pub(super) struct Agreement {
     pub failure: Option<Error>,
     /// Answers that have come from far ranks.
     answers: BTreeMap<usize, Answered>,
+    /// Far ranks that have gone.
+    parted: BTreeMap<usize, Parted>,
     /// What this rank is doing, for those that ask.
     pub doing: String,
 }
@@ -147,6 +190,7 @@ impl Agreement {
             far,
             failure: None,
             answers: BTreeMap::new(),
+            parted: BTreeMap::new(),
             doing: String::new(),
             board,
         }
@@ -183,6 +227,9 @@ impl Agreement {
 
     /// Listens to far ranks, answers them, and returns what one of them has found.
     pub fn listen(&mut self, transport: &mut dyn Transport) -> Option<String> {
+        if self.far.is_empty() {
+            return None;
+        }
         while let Some((rank, bytes)) = transport.hear() {
             match Note::decode(&bytes) {
                 Some(Note::Finding(finding)) => {
@@ -215,22 +262,40 @@ impl Agreement {
                     };
                     self.answers.insert(rank, Answered { differs, number, called, doing });
                 }
+                Some(Note::Parting { how, words, known }) => {
+                    self.parted.insert(rank, Parted { how, words, known: known.into_iter().collect() });
+                }
                 None => (),
             }
         }
         None
     }
 
+    /// This rank makes no more calls. Ranks of its host see that on the board; of the others, its neighbours on the cube are told. Those
+    /// that have gone and those that wait for more calls then meet somewhere, as the cube and the hosts hold all ranks together.
+    pub fn part(&self, transport: &mut dyn Transport) {
+        if self.failure.is_some() {
+            return;
+        }
+        let how = if std::thread::panicking() { "has panicked" } else { LEFT };
+        let words = self.records.told(self.records.begun()).unwrap_or_default();
+        let note = Note::Parting { how: how.into(), words, known: self.records.known().collect() }.encode();
+        let neighbours = (0..usize::BITS).map(|port| self.rank ^ 1 << port);
+        neighbours.filter(|rank| self.far.binary_search(rank).is_ok()).for_each(|rank| transport.part(rank, &note));
+    }
+
     /// Asks far ranks what they are in.
     pub fn ask(&mut self, ranks: &[usize], number: u64, transport: &mut dyn Transport) {
         let known = self.records.known().filter(|known| known.0 <= number).collect();
         let question = Note::Question { number, known }.encode();
-        ranks.iter().for_each(|&rank| transport.tell(rank, &question));
+        let there = ranks.iter().filter(|&rank| !self.parted.contains_key(rank));
+        there.for_each(|&rank| transport.tell(rank, &question));
     }
 
-    /// What a far rank has answered that it is doing.
+    /// What a far rank has answered that it is doing, or how it has gone.
     pub fn answered(&self, rank: usize) -> Option<&str> {
-        self.answers.get(&rank).map(|answer| answer.doing.as_str())
+        let parted = self.parted.get(&rank).map(|parted| parted.how.as_str());
+        parted.or_else(|| self.answers.get(&rank).map(|answer| answer.doing.as_str()))
     }
 
     /// Compares what this rank has called with what the others say: what is wrong, if anything. `oldest` is the first call
@@ -246,27 +311,31 @@ impl Agreement {
                 return Some(self.mismatch(number, transport));
             }
             if let Some(how) = gone(line, oldest) {
-                return Some(self.lost(board.ranks[place], how));
+                let begun = line.begun();
+                return Some(lost(board.ranks[place], how, begun, &line.told(begun).unwrap_or_default()));
             }
         }
-        let differs = self.answers.values().map(|answer| answer.differs).filter(|&number| number > 0).min();
-        differs.map(|number| self.mismatch(number, transport))
+        if let Some(number) = self.far_differences().min() {
+            return Some(self.mismatch(number, transport));
+        }
+        let gone = self.parted.iter().find(|(_, parted)| parted.begun() < oldest);
+        gone.map(|(&rank, parted)| lost(rank, &parted.how, parted.begun(), &parted.words))
     }
 
-    /// A rank has gone, and this is how.
-    fn lost(&self, rank: usize, how: &str) -> String {
-        let last = self.board.as_ref().and_then(|board| {
-            let line = board.line(board.ranks.iter().position(|other| *other == rank)?);
-            let number = line.begun();
-            line.told(number).filter(|_| number > 0).map(|words| sentence(number, &words))
+    /// Calls in which far ranks are known to differ from this one.
+    fn far_differences(&self) -> impl Iterator<Item = u64> + '_ {
+        let answered = self.answers.values().map(|answer| answer.differs).filter(|&number| number > 0);
+        let parted = self.parted.values().flat_map(|parted| {
+            let other = |&(number, mine): &(u64, u64)| parted.known.get(&number).is_some_and(|said| *said != mine);
+            self.records.known().find(other).map(|(number, _)| number)
         });
-        let last = last.map_or(String::new(), |last| format!("; its last call was {last}"));
-        format!("lost\n{rank}\nrank {rank} {how}{last}")
+        answered.chain(parted)
     }
 
     /// Whether a far rank has said what it called under a number, or that it differs before; answers to earlier questions may still come.
     fn has_answered(&self, rank: usize, number: u64) -> bool {
-        self.answers.get(&rank).is_some_and(|answer| answer.differs > 0 || answer.number == number)
+        let answered = self.answers.get(&rank).is_some_and(|answer| answer.differs > 0 || answer.number == number);
+        answered || self.parted.contains_key(&rank)
     }
 
     /// The first call in which a rank is known to differ from this one.
@@ -276,7 +345,7 @@ impl Agreement {
         };
         let near = self.board.iter().flat_map(|board| (0..board.ranks.len()).map(|place| board.line(place)));
         let near = near.filter_map(differs).map(|(number, _)| number);
-        near.chain(self.answers.values().map(|answer| answer.differs).filter(|&number| number > 0)).min()
+        near.chain(self.far_differences()).min()
     }
 
     /// What all ranks called under a number, or the first time that they differed before, in words: not the same.
@@ -324,7 +393,10 @@ impl Agreement {
             let this = match (line.signature(number), line.told(number)) {
                 (Some(signature), words) => Called::This(signature, words.unwrap_or_default()),
                 (None, _) => match line.begun() {
-                    begun if begun < number => gone(line, number).map_or(Called::NotYet(begun), Called::Gone),
+                    begun if begun < number => match gone(line, number) {
+                        Some(how) => Called::Gone(how.into()),
+                        None => Called::NotYet(begun),
+                    },
                     _ => Called::Unknown,
                 },
             };
@@ -333,6 +405,7 @@ impl Agreement {
         for &rank in &self.far {
             let answer = self.answers.get(&rank).filter(|answer| answer.number == number);
             let answer = answer.map(|answer| answer.called.clone());
+            let answer = answer.or_else(|| Some(self.parted.get(&rank)?.called(number)));
             called.push((rank, answer.unwrap_or(Called::Unknown)));
         }
         called.sort_by_key(|(rank, _)| *rank);
@@ -340,12 +413,21 @@ impl Agreement {
     }
 }
 
+/// A finding: a rank has gone, and this is how, after so many calls, of which the last one in these words.
+fn lost(rank: usize, how: &str, begun: u64, words: &str) -> String {
+    let last = match (begun, words) {
+        (0, _) | (_, "") => String::new(),
+        _ => format!("; its last call was {}", sentence(begun, words)),
+    };
+    format!("lost\n{rank}\nrank {rank} {how}{last}")
+}
+
 /// How a rank has gone without making the call of a number, or in the middle of one.
 fn gone(line: &Line, number: u64) -> Option<&'static str> {
     let missing = line.begun() < number || line.ended() < line.begun();
     match line.presence() {
         Presence::Panicked if missing => Some("panicked"),
-        Presence::Left if missing => Some("has let go of its communicator"),
+        Presence::Left if missing => Some(LEFT),
         Presence::There if missing && line.is_dead() => Some("has ended"),
         _ => None,
     }
@@ -365,7 +447,7 @@ fn told(number: u64, size: usize, called: &[(usize, Called)]) -> String {
             Called::NotYet(begun) => {
                 others.entry(format!("has made no call after call {begun} yet")).or_default().push(*rank);
             }
-            Called::Gone(how) => others.entry((*how).into()).or_default().push(*rank),
+            Called::Gone(how) => others.entry(how.clone()).or_default().push(*rank),
             Called::Unknown => others.entry("does not say what it called".into()).or_default().push(*rank),
         }
     }
@@ -429,6 +511,7 @@ mod tests {
             Note::Question { number: 7, known: vec![] },
             Note::Question { number: 7, known: vec![(6, u64::MAX), (7, 0)] },
             Note::Answer { begun: 9, differs: 0, number: 9, signature: 5, words: "a".into(), doing: String::new() },
+            Note::Parting { how: "left".into(), words: String::new(), known: vec![(6, 1), (7, 2)] },
         ] {
             let bytes = note.encode();
             assert_eq!(Note::decode(&bytes), Some(note.clone()));
@@ -459,7 +542,7 @@ mod tests {
         called.truncate(2);
         called.push((2, this(REFUSED, "scatter\nroot: 9 is no rank\na.rs:1")));
         called.push((3, Called::NotYet(0)));
-        called.push((4, Called::Gone("has ended")));
+        called.push((4, Called::Gone("has ended".into())));
         called.push((5, Called::NotYet(16)));
         called.push((6, Called::Unknown));
         assert_eq!(

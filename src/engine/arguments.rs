@@ -125,6 +125,8 @@ pub(crate) struct Arguments<'b> {
     kind: u64,
     pub buffers: [Span; 2],
     pub compute: Option<Compute>,
+    /// What else ranks must agree on, in words.
+    pub besides: Option<Rc<str>>,
     /// The caller's source line.
     pub at: &'static Location<'static>,
     _borrowed: PhantomData<&'b mut ()>,
@@ -169,7 +171,7 @@ impl<'b> Arguments<'b> {
             [send, Span::new(receive.as_mut_ptr().cast(), receive_len)]
         };
         let (element, kind, element_name) = (size_of::<T>(), kind::<T>(), Element::Type(type_name::<T>));
-        Arguments { count, element, element_name, kind, buffers, compute, at, _borrowed: PhantomData }
+        Arguments { count, element, element_name, kind, buffers, compute, besides: None, at, _borrowed: PhantomData }
     }
 
     /// Of a datatype that is known only by its size and name.
@@ -184,7 +186,17 @@ impl<'b> Arguments<'b> {
         buffers: [Span; 2],
     ) -> Arguments<'b> {
         let (kind, element_name) = (Fnv::of(name), Element::Name(name));
-        Arguments { count, element, element_name, kind, buffers, compute: None, at, _borrowed: PhantomData }
+        Arguments {
+            count,
+            element,
+            element_name,
+            kind,
+            buffers,
+            compute: None,
+            besides: None,
+            at,
+            _borrowed: PhantomData,
+        }
     }
 
     /// With an operation that takes the bytes of elements.
@@ -211,12 +223,16 @@ impl<'b> Arguments<'b> {
         self.buffers[1].put_zeros();
     }
 
-    /// A hash of the type of elements and of the operation.
+    /// A hash of the type of elements, of the operation, and of what else ranks must agree on.
     #[inline]
     pub fn signature(&self) -> u64 {
-        match &self.compute {
+        let own = match &self.compute {
             Some(Compute::Combine(operator)) => self.kind.rotate_left(32) ^ operator.signature,
             _ => self.kind.rotate_left(32),
+        };
+        match &self.besides {
+            Some(besides) => own ^ Fnv::of(besides),
+            None => own,
         }
     }
 

@@ -26,10 +26,9 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Looks without progress between two looks at what ranks tell each other beside their messages.
-const LOOKS: u32 = 64;
-/// How often that is done between two looks at the clock.
-const CLOCK: u32 = 16;
+/// Looks without progress between two at the clock, and at what ranks tell each other beside their messages. On a busy machine
+/// one look can take milliseconds.
+pub(crate) const LOOKS: u32 = 64;
 /// After so long without progress a rank compares what it has called with the others.
 const SUSPICION: Duration = Duration::from_millis(20);
 /// After so long it asks those that are not on its board. Over slow links nothing may move for a while, and a question that comes when
@@ -220,16 +219,16 @@ impl Engine {
         execution.is_complete()
     }
 
-    /// After a look that found nothing: lets others run, and acts if that goes on for long. `always` looks at the clock, where looks
-    /// are rare.
-    pub fn idle(&mut self, always: bool) {
-        self.waiting.looks = self.waiting.looks.wrapping_add(1);
+    /// After so many looks that found nothing: acts if that goes on for long. Where looks are rare, one counts as [`LOOKS`].
+    pub fn idle(&mut self, looks: u32) {
+        let before = self.waiting.looks / LOOKS;
+        self.waiting.looks = self.waiting.looks.checked_add(looks).unwrap_or(looks);
         if self.agreement.is_broken() {
             if let Some(error) = self.agreement.adopt() {
                 return self.fail(error);
             }
         }
-        if always || self.waiting.looks.is_multiple_of(CLOCK) {
+        if self.waiting.looks / LOOKS != before {
             self.watch();
         }
     }
@@ -244,10 +243,11 @@ impl Engine {
     pub fn wait(&mut self, ticket: Ticket) -> Result<()> {
         while !self.is_over(ticket) {
             let products = self.active.iter().any(|&place| self.executions[place as usize].has_products());
-            if !self.look(if products { 1 } else { LOOKS }) {
+            let looks = if products { 1 } else { LOOKS };
+            if !self.look(looks) {
                 poll_others();
                 let slept = self.transport.pause();
-                self.idle(slept);
+                self.idle(if slept { LOOKS } else { looks });
             }
         }
         self.take(ticket)
@@ -279,7 +279,7 @@ impl Engine {
             if !self.poll() {
                 poll_others();
                 let slept = self.transport.pause();
-                self.idle(slept);
+                self.idle(if slept { LOOKS } else { 1 });
             }
         }
         let execution = &mut self.executions[ticket.place as usize];
@@ -439,5 +439,9 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         self.abandon("has let go of its communicator");
+        if let Some(finding) = self.agreement.listen(&mut *self.transport) {
+            self.fail(understood(&finding));
+        }
+        self.agreement.part(&mut *self.transport);
     }
 }

@@ -168,6 +168,9 @@ fn described(plan: &Plan, arguments: &Arguments) -> String {
     if call.in_place {
         text += ", in place";
     }
+    if let Some(besides) = &arguments.besides {
+        text += &format!(", {besides}");
+    }
     if let Some(permutation) = &call.permutation {
         let first: Vec<String> = permutation.iter().take(8).map(ToString::to_string).collect();
         let more = if permutation.len() > 8 { " ..." } else { "" };

@@ -31,7 +31,7 @@ pub(crate) fn poll_others() {
     for engine in held {
         if let Ok(mut engine) = engine.try_borrow_mut() {
             if engine.is_busy() && !engine.poll() {
-                engine.idle(false);
+                engine.idle(1);
             }
         }
     }

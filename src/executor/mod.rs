@@ -122,6 +122,9 @@ pub(crate) trait Transport {
     /// Tells a rank that is not on the board.
     fn tell(&mut self, rank: usize, text: &[u8]);
 
+    /// The last that such a rank is told: this one makes no more calls. It tells this one the same, or that its calls have failed.
+    fn part(&mut self, rank: usize, text: &[u8]);
+
     /// What such a rank has told, and who.
     fn hear(&mut self) -> Option<(usize, Vec<u8>)>;
 

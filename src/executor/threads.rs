@@ -162,6 +162,8 @@ impl Transport for Threads {
 
     fn tell(&mut self, _: usize, _: &[u8]) {}
 
+    fn part(&mut self, _: usize, _: &[u8]) {}
+
     fn hear(&mut self) -> Option<(usize, Vec<u8>)> {
         None
     }

@@ -160,6 +160,17 @@ impl Transpose<'_> {
         Ok(())
     }
 
+    /// What ranks must agree on: parts that are not the same may have the same lengths.
+    fn words(&self) -> String {
+        let stored = match self.storage {
+            Storage::Rows { cyclic: false, .. } => "rows",
+            Storage::Rows { cyclic: true, .. } => "cyclic rows",
+            Storage::Submatrices { .. } => "submatrices",
+        };
+        let (Storage::Rows { gray, .. } | Storage::Submatrices { gray, .. }) = self.storage;
+        format!("{} x {} by {stored}{}", self.rows, self.columns, if gray { ", Gray code" } else { "" })
+    }
+
     #[track_caller]
     fn by_rows<T: Pod>(self, matrix: &[T], transposed: &mut [T]) -> Result<()> {
         let size = self.cube.size();
@@ -177,7 +188,7 @@ impl Transpose<'_> {
             blocks = rest;
         }
         let mut receive = vec![T::zeroed(); transposed.len()];
-        self.cube.collective(call).options(&self.options).run(&send, &mut receive)?;
+        self.cube.collective(call).options(&self.options).besides(&self.words()).run(&send, &mut receive)?;
         let mut blocks = &receive[..];
         for from in 0..size {
             let (block, rest) = blocks.split_at(length(from, self.cube.rank()));
@@ -196,7 +207,7 @@ impl Transpose<'_> {
         let own = self.input();
         let mut send = vec![T::zeroed(); matrix.len()];
         transpose_local(matrix, own.columns.len(), own.rows.len(), (0..own.columns.len()).into(), &mut send);
-        self.cube.collective(call).options(&self.options).run(&send, transposed)
+        self.cube.collective(call).options(&self.options).besides(&self.words()).run(&send, transposed)
     }
 }
 

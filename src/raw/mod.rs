@@ -34,7 +34,7 @@ mod tests;
 use crate::buffer::{Buffer, BufferMut};
 use crate::collective::{Call, InPlace};
 use crate::engine::{Shared, Ticket};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::executor::memory::Span;
 use crate::operation::Reduction;
 use crate::schedule::Side;
@@ -160,8 +160,7 @@ impl<'d> RawRequest<'d> {
 
     /// Moves all calls of the thread; whether this one is over, so that [`RawRequest::wait`] does not wait.
     pub fn look(&mut self) -> bool {
-        request::look(&self.engine);
-        self.ticket.is_none_or(|ticket| self.engine.borrow().is_over(ticket))
+        request::look(&self.engine, self.ticket)
     }
 
     /// Waits until the call is over on this rank.
@@ -169,8 +168,12 @@ impl<'d> RawRequest<'d> {
     /// # Errors
     /// What has gone wrong, as for the typed calls.
     pub fn wait(mut self) -> Result<()> {
-        let Some(ticket) = self.ticket.take() else { return Ok(()) };
-        self.engine.borrow_mut().wait(ticket)?;
+        let Some(ticket) = self.ticket else { return Ok(()) };
+        {
+            let mut engine = self.engine.try_borrow_mut().map_err(|_| Error::Nested)?;
+            self.ticket = None;
+            engine.wait(ticket)?;
+        }
         // SAFETY: promised to whoever started it.
         self.packed.iter().for_each(|packed| unsafe { packed.unpack() });
         Ok(())
@@ -180,7 +183,10 @@ impl<'d> RawRequest<'d> {
 impl Drop for RawRequest<'_> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket.take() {
-            request::end(&self.engine, ticket);
+            if !request::end(&self.engine, ticket) {
+                // In the middle of another call: what stands for buffers is still in use.
+                std::mem::forget(self.packed.take());
+            }
         }
     }
 }

@@ -4,7 +4,8 @@
 //! it is over, whatever has become of its request: dropped, leaked, or unwound by a panic.
 //!
 //! Any look at any request ([`Request::test`]), and any wait, moves all calls of the thread. Between looks nothing moves but what
-//! the network and MPI do by themselves.
+//! the network and MPI do by themselves. The function of a reduction is called in the middle of a call: there, waits for other calls of
+//! the same communicator are refused ([`Error::Nested`]), and a request that it drops is waited for at the end of its scope.
 //!
 //! ```
 //! use hypercoll::{request, threads, SystemOperation};
@@ -24,13 +25,14 @@
 //! ```
 
 use crate::engine::arguments::Arguments;
-use crate::engine::{poll_others, Shared, Ticket};
-use crate::error::Result;
+use crate::engine::{poll_others, Shared, Ticket, LOOKS};
+use crate::error::{Error, Result};
 use crate::plan::Plan;
 use sealed::Started;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::rc::Rc;
 
 /// What calls borrow their buffers for: [`StaticScope`], `&`[`LocalScope`], or rsmpi's types of these names.
@@ -146,14 +148,32 @@ pub fn scope<'a, R>(code: impl FnOnce(&LocalScope<'a>) -> R) -> R {
     code(&LocalScope { open: RefCell::default(), _buffers: PhantomData })
 }
 
-/// Ends a call whose outcome nobody asks for any more.
-pub(super) fn end(engine: &Shared, ticket: Ticket) {
-    let mut engine = engine.borrow_mut();
+/// Ends a call whose outcome nobody asks for any more; whether that can be done: a function of the user's cannot, in the middle of
+/// another call of the communicator.
+pub(super) fn end(engine: &Shared, ticket: Ticket) -> bool {
+    let Ok(mut engine) = engine.try_borrow_mut() else { return false };
     if std::thread::panicking() {
         // The others must not wait for what this rank will not do, nor this one for them.
         engine.abandon("panicked");
     }
     engine.end(ticket);
+    true
+}
+
+/// The same for a call that a scope knows of, which goes on to do so if it cannot be ended now.
+fn end_in<'a>(scope: impl Scope<'a>, engine: &Shared, ticket: Ticket) {
+    if end(engine, ticket) {
+        scope.unregister(&Started::of(engine, ticket));
+    }
+}
+
+/// Waits for a call, and takes its ticket if that can be done.
+fn wait_in<'a>(scope: impl Scope<'a>, engine: &Shared, ticket: &mut Option<Ticket>) -> Result<()> {
+    let Some(waited) = *ticket else { return Ok(()) };
+    let mut free = engine.try_borrow_mut().map_err(|_| Error::Nested)?;
+    *ticket = None;
+    scope.unregister(&Started::of(engine, waited));
+    free.wait(waited)
 }
 
 /// A call that has been started: rsmpi's type of that name.
@@ -212,35 +232,35 @@ impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
 
     /// Moves all calls of the thread; whether this one is over, and a wait for it none.
     pub fn look(&mut self) -> bool {
-        look(&self.engine);
-        self.ticket.is_none_or(|ticket| self.engine.borrow().is_over(ticket))
+        look(&self.engine, self.ticket)
     }
 
     fn finish(&mut self) -> Result<()> {
-        let Some(ticket) = self.ticket.take() else { return Ok(()) };
-        self.scope.unregister(&Started::of(&self.engine, ticket));
-        self.engine.borrow_mut().wait(ticket)
+        wait_in(self.scope, &self.engine, &mut self.ticket)
     }
 }
 
 impl<'a, D: ?Sized, S: Scope<'a>> Drop for Request<'a, D, S> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket.take() {
-            self.scope.unregister(&Started::of(&self.engine, ticket));
-            end(&self.engine, ticket);
+            end_in(self.scope, &self.engine, ticket);
         }
     }
 }
 
-/// Moves all calls of the thread.
-pub(super) fn look(engine: &Shared) {
-    {
-        let mut engine = engine.borrow_mut();
-        if !engine.poll() {
-            engine.idle(true);
+/// Moves all calls of the thread; whether a wait for one is none. In the middle of another call of its communicator it is an error at
+/// once.
+pub(super) fn look(engine: &Shared, ticket: Option<Ticket>) -> bool {
+    match engine.try_borrow_mut() {
+        Ok(mut engine) => {
+            if !engine.poll() {
+                engine.idle(LOOKS);
+            }
         }
+        Err(_) => return true,
     }
     poll_others();
+    ticket.is_none_or(|ticket| engine.borrow().is_over(ticket))
 }
 
 /// Waits until one of the calls is over, takes its request out of the list, and returns its place in it and its outcome; `None` of
@@ -331,10 +351,12 @@ impl<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a>> Persistent<'a, S, R, Sc> {
     ///
     /// # Errors
     /// As the blocking call's.
+    #[track_caller]
     pub fn start(&mut self) -> Result<()> {
         self.wait()?;
+        self.arguments.at = Location::caller();
         let ticket = {
-            let mut engine = self.engine.borrow_mut();
+            let mut engine = self.engine.try_borrow_mut().map_err(|_| Error::Nested)?;
             engine.intact()?;
             engine.start(&self.plan, &mut self.arguments, false)
         };
@@ -348,9 +370,7 @@ impl<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a>> Persistent<'a, S, R, Sc> {
     /// # Errors
     /// What has gone wrong.
     pub fn test(&mut self) -> Result<bool> {
-        let Some(ticket) = self.ticket else { return Ok(true) };
-        look(&self.engine);
-        let over = self.engine.borrow().is_over(ticket);
+        let over = look(&self.engine, self.ticket);
         if over {
             self.wait()?;
         }
@@ -362,9 +382,7 @@ impl<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a>> Persistent<'a, S, R, Sc> {
     /// # Errors
     /// What has gone wrong.
     pub fn wait(&mut self) -> Result<()> {
-        let Some(ticket) = self.ticket.take() else { return Ok(()) };
-        self.scope.unregister(&Started::of(&self.engine, ticket));
-        self.engine.borrow_mut().wait(ticket)
+        wait_in(self.scope, &self.engine, &mut self.ticket)
     }
 
     /// What is sent and what is received, if the call has both, between one start and the next: if the call is under way, waits for
@@ -382,8 +400,7 @@ impl<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a>> Persistent<'a, S, R, Sc> {
 impl<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a>> Drop for Persistent<'a, S, R, Sc> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket.take() {
-            self.scope.unregister(&Started::of(&self.engine, ticket));
-            end(&self.engine, ticket);
+            end_in(self.scope, &self.engine, ticket);
         }
     }
 }

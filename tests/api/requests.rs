@@ -2,6 +2,7 @@
 
 use super::*;
 use hypercoll::request::{self, StaticScope};
+use std::cell::Cell;
 
 #[test]
 fn calls_end_in_any_order() {
@@ -121,4 +122,31 @@ fn persistent_calls_are_started_again_and_again() {
             assert!(all.iter().all(|value| *value == 19));
         });
     }
+}
+
+/// The function of a reduction holds requests of the same communicator: it can neither wait for them nor forget them.
+#[test]
+fn requests_in_the_middle_of_another_call() {
+    on(2, |cube| {
+        let (mine, mut sum) = ([1], [0]);
+        let mut late = [[cube.rank(); 3]; 2];
+        request::scope(|scope| {
+            let [waited, dropped] = &mut late;
+            let start = |data| cube.process_at_rank(0).immediate_broadcast_into(scope, data).unwrap();
+            let held = Cell::new(Some((start(waited), start(dropped))));
+            let add = |a: &i32, b: &i32| {
+                if let Some((mut waited, dropped)) = held.take() {
+                    assert!(waited.look());
+                    assert_eq!(waited.wait(), Err(Error::Nested));
+                    drop(dropped);
+                }
+                a + b
+            };
+            cube.all_reduce().algorithm("recursive_doubling").run(&mine, &mut sum, Commutative(add)).unwrap();
+            assert!(held.take().is_none());
+        });
+        // The scope has waited for both.
+        assert_eq!((sum, late), ([2], [[0; 3]; 2]));
+        cube.barrier().unwrap();
+    });
 }

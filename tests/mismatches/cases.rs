@@ -3,8 +3,10 @@
 use crate::rank::Rank;
 use hypercoll::algorithm::{Order, PortModel};
 use hypercoll::collective::{Call, Collective, Layout};
+use hypercoll::histogram::Bins;
+use hypercoll::matrix::Storage;
 use hypercoll::topology::sbnt::Variant;
-use hypercoll::{request, Commutative, Result, SystemOperation};
+use hypercoll::{request, Commutative, Error, Result, SystemOperation};
 use std::panic::Location;
 use std::time::Duration;
 
@@ -19,8 +21,17 @@ pub enum Kind {
     Refused,
     /// The odd rank lets go of its communicator.
     Leaves,
+    /// The odd rank's arguments are refused, and it lets go of its communicator.
+    RefusedAndLeaves,
     /// The odd rank panics in a call.
     Panics,
+}
+
+impl Kind {
+    /// Whether the odd rank makes no calls after its own.
+    pub fn leaves(self) -> bool {
+        matches!(self, Kind::Leaves | Kind::RefusedAndLeaves)
+    }
 }
 
 /// Which rank is odd.
@@ -57,6 +68,15 @@ impl Case {
 
     pub fn run(&self, rank: &mut Rank, is_odd: bool) -> Result<()> {
         (self.codes[usize::from(!is_odd)])(rank)
+    }
+
+    /// What the odd rank calls before it leaves; what is wrong with that.
+    pub fn leave(&self, rank: &mut Rank) -> std::result::Result<(), String> {
+        match (self.kind, self.run(rank, true)) {
+            (Kind::Leaves, Ok(())) => Ok(()),
+            (Kind::RefusedAndLeaves, Err(error)) if !matches!(error, Error::Mismatch { .. }) => Ok(()),
+            (_, outcome) => Err(format!("before it leaves: {outcome:?}")),
+        }
     }
 
     pub fn serves(&self, size: usize) -> bool {
@@ -266,10 +286,38 @@ fn options() -> Vec<Case> {
         case("avoided links",
             |r| r.cube.avoid_links(&[(0, 1)]).and_then(|()| r.broadcast::<f64>(0, 5, |c| c)),
             |r| r.broadcast::<f64>(0, 5, |c| c)).from(4),
+        case("edges of a histogram's bins",
+            |r| histogram(r, 2.0, 2),
+            |r| histogram(r, 1.0, 2)),
+        case("number of bins that span all values",
+            |r| Bins::spanning(r.cube, &[1.0, 2.0], 9).map(|_| ()),
+            |r| Bins::spanning(r.cube, &[1.0, 2.0], 8).map(|_| ())),
+        case("no bins that span all values",
+            |r| Bins::spanning(r.cube, &[1.0, 2.0], 0).map(|_| ()),
+            |r| Bins::spanning(r.cube, &[1.0, 2.0], 8).map(|_| ())),
+        // On 2, 4, 8 and 16 ranks their messages are equally long.
+        case("storage of a matrix to be transposed",
+            |r| transpose(r, true),
+            |r| transpose(r, false)),
         case("layout",
             |r| { let lengths: Vec<usize> = (0..r.size()).collect(); given(r, Layout::of_vectors(lengths)) },
             |r| { let lengths: Vec<usize> = (0..r.size()).rev().collect(); given(r, Layout::of_vectors(lengths)) }),
     ]
+}
+
+/// A histogram of two values with so many weights.
+#[track_caller]
+fn histogram(rank: &mut Rank, high: f64, weights: usize) -> Result<()> {
+    let (bins, weights) = (Bins::uniform(0.0, high, 8)?, vec![1.0; weights]);
+    rank.cube.histogram(&[0.5, 0.7], &bins).weighted(&weights).everywhere().map(|_| ())
+}
+
+/// A transpose of 16 rows and columns.
+#[track_caller]
+fn transpose(rank: &mut Rank, cyclic: bool) -> Result<()> {
+    let transpose = rank.cube.transpose(16, 16, Storage::Rows { cyclic, gray: false })?;
+    let (cube, matrix, transposed) = rank.lend::<f64>(transpose.input().len(), transpose.output().len());
+    cube.transpose(16, 16, Storage::Rows { cyclic, gray: false })?.run(&*matrix, transposed)
 }
 
 /// An all-gather of vectors.
@@ -299,6 +347,15 @@ fn sequences() -> Vec<Case> {
         case("leaves at once",
             |_| Ok(()),
             |r| r.all_reduce::<f64, _>(5, SUM, |c| c)).kind(Kind::Leaves),
+        case("leaves after a root that waits for nobody has called",
+            |r| r.agree(),
+            |r| r.agree().and_then(|()| r.broadcast::<f64>(0, 5, |c| c.algorithm("sbt"))).and_then(|()| r.cube.barrier())).kind(Kind::Leaves).last(),
+        case("refused, and leaves",
+            |r| r.broadcast::<f64>(r.size(), 5, |c| c),
+            |r| r.all_reduce::<f64, _>(5, SUM, |c| c)).kind(Kind::RefusedAndLeaves),
+        case("refused while long messages are under way, and leaves",
+            |r| r.broadcast::<f64>(r.size(), 4 * MIB, |c| c),
+            |r| r.broadcast::<f64>(0, 4 * MIB, |c| c)).kind(Kind::RefusedAndLeaves).last(),
         case("leaves early",
             |r| r.agree(),
             |r| r.agree().and_then(|()| r.broadcast::<f64>(0, 5, |c| c))).kind(Kind::Leaves),
@@ -328,6 +385,9 @@ fn refusals() -> Vec<Case> {
         case("root refused",
             |r| r.broadcast::<f64>(r.size(), 5, |c| c),
             |r| r.broadcast::<f64>(0, 5, |c| c)),
+        case("weights of a histogram refused",
+            |r| histogram(r, 1.0, 3),
+            |r| histogram(r, 1.0, 2)),
         case("role refused",
             |r| { let (cube, send, own) = r.lend::<f64>(3 * r.size(), 3); cube.process_at_rank(0).scatter_into_root(&*send, own) },
             |r| r.scatter(0, 3, |c| c)).last(),

@@ -57,9 +57,9 @@ fn right(case: &Case, next: u32, place: Place, error: &Error) -> std::result::Re
         (Kind::Leaves | Kind::Panics, Error::RankFailed { rank, .. }) if *rank == odd => (),
         // It may be found by what the odd rank has not called.
         (Kind::Leaves, Error::Mismatch { .. }) => (),
-        (Kind::Differ | Kind::Refused, Error::Mismatch { ranks, .. }) if *ranks == [odd] => (),
         // Of two ranks either is odd.
-        (Kind::Differ | Kind::Refused, Error::Mismatch { ranks, .. }) if ranks.len() == 1 && size == 2 => (),
+        (Kind::Differ | Kind::Refused | Kind::RefusedAndLeaves, Error::Mismatch { ranks, .. })
+            if *ranks == [odd] || ranks.len() == 1 && size == 2 => {}
         (Kind::Disagree, Error::Mismatch { .. }) => return Ok(()),
         _ => return Err("another error than expected"),
     }
@@ -76,7 +76,7 @@ fn right(case: &Case, next: u32, place: Place, error: &Error) -> std::result::Re
     }
     match case.kind {
         Kind::Differ if lines.len() != 2 => Err("not both lines are named"),
-        Kind::Refused if lines.is_empty() => Err("the line is not named"),
+        Kind::Refused | Kind::RefusedAndLeaves if lines.is_empty() => Err("the line is not named"),
         _ => Ok(()),
     }
 }

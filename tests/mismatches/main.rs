@@ -21,7 +21,7 @@ mod process;
 #[path = "../common/ranks.rs"]
 mod ranks;
 
-use cases::{Case, Kind};
+use cases::Case;
 use expected::{told, Outcomes, Place};
 use hypercoll::Hypercube;
 use rank::Rank;
@@ -60,8 +60,8 @@ fn on_threads() {
                 together.wait();
                 let start = std::time::Instant::now();
                 let is_odd = place.rank == odd;
-                if is_odd && case.kind == Kind::Leaves {
-                    return case.run(&mut rank, true).map(|()| String::new()).map_err(|error| error.to_string());
+                if is_odd && case.kind.leaves() {
+                    return case.leave(&mut rank).map(|()| String::new());
                 }
                 let outcomes = calls(&case, &mut rank, is_odd);
                 let soon = start.elapsed() < SOON;

@@ -1,6 +1,5 @@
 //! The cases over MPI, all in one run for a number of ranks and a way of messages.
 
-use crate::cases::Kind;
 use crate::expected::{told, Place};
 use crate::rank::Rank;
 use crate::ranks::on_ranks;
@@ -13,15 +12,11 @@ use std::hash::{Hash, Hasher};
 use std::time::{Duration, Instant};
 
 /// Every case, one after the other; all that is wrong is said in the end.
-fn every_case(world: &SimpleCommunicator, shares: bool) {
+fn every_case(world: &SimpleCommunicator) {
     let (rank, size) = (world.rank() as usize, world.size() as usize);
     let mut wrong: Vec<String> = Vec::new();
     let mut slowest = (Duration::ZERO, "");
     for (index, case, next) in cases_for(size) {
-        // Ranks of different hosts cannot see that one of them is in no call any more, which may be for long.
-        if case.kind == Kind::Leaves && !shares {
-            continue;
-        }
         let place = Place { rank, odd: case.odd(index, size), size };
         let is_odd = rank == place.odd;
         let mut fault =
@@ -31,8 +26,8 @@ fn every_case(world: &SimpleCommunicator, shares: bool) {
         world.barrier();
         let start = Instant::now();
         let mut text = String::new();
-        if is_odd && case.kind == Kind::Leaves {
-            case.run(&mut calling, true).unwrap_or_else(|error| fault(&error.to_string()));
+        if is_odd && case.kind.leaves() {
+            case.leave(&mut calling).unwrap_or_else(|why| fault(&why));
         } else {
             let outcomes = calls(&case, &mut calling, is_odd);
             let elapsed = start.elapsed();
@@ -41,6 +36,8 @@ fn every_case(world: &SimpleCommunicator, shares: bool) {
                 fault(&format!("takes {elapsed:?}"));
             }
             match told(&case, next, place, outcomes) {
+                // What the library has called when it made the communicator is none of the program's calls.
+                Ok(said) if index == 0 && !said.contains("(call 1, ") => fault(&format!("not the first call: {said}")),
                 Ok(said) => text = said,
                 Err(why) => fault(&why),
             }
@@ -48,7 +45,7 @@ fn every_case(world: &SimpleCommunicator, shares: bool) {
         let mut buffers = calling.buffers;
         buffers.look().into_iter().for_each(&mut fault);
         // One may let go of a broken communicator, or keep it for a while.
-        let kept = (index % 2 == 0 && !(is_odd && case.kind == Kind::Leaves)).then_some(cube);
+        let kept = (index % 2 == 0 && !(is_odd && case.kind.leaves())).then_some(cube);
         if let Err(why) = all_is_well(world) {
             fault(&why);
         }
@@ -87,7 +84,7 @@ fn same_words(world: &SimpleCommunicator, text: &str) -> bool {
 fn run(test: &str, way: &str, size: usize) {
     // Long before the limit of a job: a rank that waits for ever is a fault of a case, and the next ones are tried, too.
     let variables = [("HYPERCOLL_SHARED_MEMORY", way), ("HYPERCOLL_TIMEOUT", "10,error")];
-    on_ranks(test, size, &variables, |world| every_case(world, way != "none"));
+    on_ranks(test, size, &variables, every_case);
 }
 
 macro_rules! runs {

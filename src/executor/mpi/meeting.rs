@@ -1,7 +1,7 @@
 //! How the ranks of a communicator meet: they duplicate it, tell each other where they are, and map the memory that they share.
 
 use super::asked::{Asked, Use};
-use super::host::{nonce, Card, Host, WORDS};
+use super::host::{nonce, Card, Host};
 use super::shared_memory::{Layout, SharedMemory};
 use super::{accept, segment, single_copy};
 use crate::address::Hosts;
@@ -51,15 +51,16 @@ impl Meeting {
         may_be_used(parent)?;
         let waits = Waits { patience: *patience.as_ref().unwrap_or(&Patience::default()), meanwhile };
         // SAFETY: a constant handle of MPI, initialised by the rsmpi support library.
-        let mut comm = unsafe { ffi::RSMPI_COMM_NULL };
-        let into = &raw mut comm;
-        wait(parent, &waits, "MPI_Comm_idup", |request| {
-            // SAFETY: `parent` is a live communicator; the others are valid out parameters until the request is complete.
-            unsafe { ffi::PMPI_Comm_idup(parent, into, request) }
+        let comm = Box::new(unsafe { ffi::RSMPI_COMM_NULL });
+        let mut comm = *wait(parent, &waits, "MPI_Comm_idup", comm, |comm, request| {
+            // SAFETY: `parent` is a live communicator; `wait` keeps the memory until the request is complete.
+            unsafe { ffi::PMPI_Comm_idup(parent, comm, request) }
         })?;
-        Meeting::on(comm, patience, &waits, find).inspect_err(|_| {
-            // SAFETY: the communicator is ours, and nothing is under way on it.
-            unsafe { ffi::PMPI_Comm_free(&mut comm) };
+        Meeting::on(comm, patience, &waits, find).inspect_err(|error| {
+            if !matches!(error, Error::Timeout { .. } | Error::Mpi { .. }) {
+                // SAFETY: the communicator is ours, and nothing is under way on it.
+                unsafe { ffi::PMPI_Comm_free(&mut comm) };
+            }
         })
     }
 
@@ -154,29 +155,33 @@ fn may_be_used(comm: ffi::MPI_Comm) -> Result<()> {
     Ok(())
 }
 
-/// Starts something that all ranks do together, and waits for it.
-fn wait(
+/// Starts something that all ranks do together, in some memory, and waits for it; the memory again.
+///
+/// # Errors
+/// Those of MPI, and [`Error::Timeout`]. MPI may then still use the memory, whenever the last rank comes: it is left to it.
+fn wait<T>(
     comm: ffi::MPI_Comm,
     waits: &Waits,
     call: &'static str,
-    start: impl FnOnce(&mut ffi::MPI_Request) -> c_int,
-) -> Result<()> {
-    // SAFETY: a constant handle of MPI, initialised by the rsmpi support library.
-    let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
-    accept(call, start(&mut request))?;
+    memory: Box<T>,
+    start: impl FnOnce(&mut T, &mut ffi::MPI_Request) -> c_int,
+) -> Result<Box<T>> {
+    let memory = Box::into_raw(memory);
+    // SAFETY: a constant handle of MPI, initialised by the rsmpi support library; the memory was a box's, and nobody else has it.
+    let (mut request, lent) = unsafe { (ffi::RSMPI_REQUEST_NULL, &mut *memory) };
+    accept(call, start(lent, &mut request))?;
     let (mut done, mut looks, mut since, mut said): (c_int, u64, Option<Instant>, bool) = (0, 0, None, false);
     loop {
         // SAFETY: a live request of ours, a valid out parameter, and a status that nobody wants.
         accept(call, unsafe { ffi::PMPI_Test(&mut request, &mut done, ffi::RSMPI_STATUS_IGNORE) })?;
         if done != 0 {
-            return Ok(());
+            // SAFETY: it was a box's, and MPI is through with it.
+            return Ok(unsafe { Box::from_raw(memory) });
         }
         looks += 1;
         if looks.is_multiple_of(64) {
             (waits.meanwhile)();
             std::thread::yield_now();
-        }
-        if looks.is_multiple_of(1024) {
             let waited = since.get_or_insert_with(Instant::now).elapsed();
             let what = || {
                 let seconds = waited.as_secs();
@@ -198,19 +203,24 @@ fn wait(
 
 /// What all ranks tell of themselves, by rank.
 fn meet(comm: ffi::MPI_Comm, size: usize, waits: &Waits, card: Card) -> Result<Vec<Card>> {
-    let own = card.words();
-    let mut all = vec![[0u64; WORDS]; size];
-    wait(comm, waits, "MPI_Iallgather", |request| {
+    Ok(gathered(comm, size, waits, card.words())?.iter().map(Card::read).collect())
+}
+
+/// So many words of every rank, by rank.
+fn gathered<const N: usize>(comm: ffi::MPI_Comm, size: usize, waits: &Waits, own: [u64; N]) -> Result<Vec<[u64; N]>> {
+    let memory = Box::new((own, vec![[0; N]; size]));
+    let memory = wait(comm, waits, "MPI_Iallgather", memory, |(own, all), request| {
         let (from, into) = (own.as_ptr().cast::<c_void>(), all.as_mut_ptr().cast::<c_void>());
-        let bytes = size_of_val(&own) as c_int;
+        let bytes = size_of_val(own) as c_int;
         // As bytes: whether ranks have the same order of them is to be seen.
-        // SAFETY: so many bytes to send, and room for those of every rank, until the request is complete; a live communicator.
+        // SAFETY: so many bytes to send, and room for those of every rank, which `wait` keeps until the request is complete; a live
+        // communicator.
         unsafe {
             let kind = ffi::RSMPI_UINT8_T;
             ffi::PMPI_Iallgather(from, bytes, kind, into, bytes, kind, comm, request)
         }
     })?;
-    Ok(all.iter().map(Card::read).collect())
+    Ok(memory.1)
 }
 
 /// The bits that all ranks of this rank's host have, and the text that rank 0 finds. All ranks of the communicator call this
@@ -227,16 +237,7 @@ fn agree(
     static KNOWN: Mutex<String> = Mutex::new(String::new());
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let text = if rank == 0 { find() } else { known().clone() };
-    let own = [bits, Fnv::of(&text)];
-    let mut all = vec![[0u64; 2]; size];
-    wait(comm, waits, "MPI_Iallgather", |request| {
-        let (from, into) = (own.as_ptr().cast::<c_void>(), all.as_mut_ptr().cast::<c_void>());
-        // SAFETY: two words to send, and room for those of every rank, until the request is complete; a live communicator.
-        unsafe {
-            let kind = ffi::RSMPI_UINT64_T;
-            ffi::PMPI_Iallgather(from, 2, kind, into, 2, kind, comm, request)
-        }
-    })?;
+    let all = gathered(comm, size, waits, [bits, Fnv::of(&text)])?;
     let common = host.ranks.iter().fold(u64::MAX, |common, &mate| common & all[mate][0]);
     if all.iter().all(|said| said[1] == all[0][1]) {
         return Ok((common, text));

@@ -43,12 +43,14 @@ struct Tags {
 }
 
 impl Tags {
-    /// What ranks tell each other beside their messages, and that they are through.
+    /// What ranks tell each other beside their messages; that a call has failed and they are through, or which rank has gone; and the last
+    /// that one tells that goes while all is well.
     const NOTE: c_int = 0;
     const FAREWELL: c_int = 1;
+    const PARTING: c_int = 2;
 
     fn within(bound: usize) -> Tags {
-        Tags { numbers: (bound as u64 - 3) / 2 }
+        Tags { numbers: (bound as u64 - 4) / 2 }
     }
 
     /// Those of the MPI library, the same on all ranks.
@@ -65,7 +67,7 @@ impl Tags {
 
     /// The tag of first messages of a call.
     fn first(self, number: u64) -> c_int {
-        (2 + 2 * (number % self.numbers)) as c_int
+        (3 + 2 * (number % self.numbers)) as c_int
     }
 
     /// The tag of what follows them.
@@ -120,6 +122,8 @@ pub(super) struct Messages {
     oldest: u64,
     /// Peers that are through with this communicator, which is broken.
     through: Vec<bool>,
+    /// Those of them that have gone: they receive nothing any more.
+    gone: Vec<bool>,
     ceased: bool,
 }
 
@@ -136,6 +140,7 @@ impl Messages {
             into: vec![Vec::new(); size],
             oldest: 0,
             through: vec![false; size],
+            gone: vec![false; size],
             ceased: false,
         }
     }
@@ -360,19 +365,59 @@ impl Messages {
 
     /// Tells a rank.
     pub fn tell(&mut self, peer: usize, text: &[u8]) {
+        self.note(peer, Tags::NOTE, text);
+    }
+
+    /// Tells a rank, and nothing more after that.
+    pub fn part(&mut self, peer: usize, text: &[u8]) {
+        self.note(peer, Tags::PARTING, text);
+    }
+
+    fn note(&mut self, peer: usize, tag: c_int, text: &[u8]) {
         let owner = self.open(None, Stamp { number: 0, signature: 0 }, peer);
         let message = &mut self.messages[owner];
         message.packed.extend_from_slice(text);
         message.left = 1;
         let (start, len) = (message.packed.as_ptr(), message.packed.len());
         // SAFETY: as in `send`. A note that is not sent is one that is not answered.
-        let _ = unsafe { self.requests.send(owner, peer, Tags::NOTE, start, len, false) };
+        let _ = unsafe { self.requests.send(owner, peer, tag, start, len, false) };
     }
 
     /// What a rank has told, and who.
     pub fn hear(&mut self) -> Option<(usize, Vec<u8>)> {
-        let (peer, _, bytes) = self.requests.take_unexpected(any_source(), Tags::NOTE).ok()??;
+        self.take(Tags::NOTE).or_else(|| self.take(Tags::PARTING))
+    }
+
+    /// What a rank has told with a tag, or any, and who.
+    fn take(&mut self, tag: c_int) -> Option<(usize, Vec<u8>)> {
+        let (peer, tag, bytes) = self.requests.take_unexpected(any_source(), tag).ok()??;
+        match (tag, <[u8; 8]>::try_from(&bytes[..])) {
+            (Tags::PARTING, _) => (self.through[peer], self.gone[peer]) = (true, true),
+            (Tags::FAREWELL, Ok(rank)) => {
+                if let Some(gone) = self.gone.get_mut(u64::from_ne_bytes(rank) as usize) {
+                    *gone = true;
+                }
+            }
+            (Tags::FAREWELL, Err(_)) => self.through[peer] = true,
+            _ => (),
+        }
         Some((peer, bytes))
+    }
+
+    /// Whether all of these have said that they are through, nothing is under way, and nothing has come that nobody has asked for.
+    pub fn are_through(&mut self, peers: &[usize]) -> bool {
+        match self.requests.test(false) {
+            Ok(completed) => self.requests.take_back(completed),
+            Err(_) => return false,
+        }
+        while [Tags::NOTE, Tags::PARTING, Tags::FAREWELL].into_iter().any(|tag| self.take(tag).is_some()) {}
+        peers.iter().all(|&peer| self.through[peer]) && !self.is_spoilt()
+    }
+
+    /// These messages, and none in their place.
+    pub fn leave(&mut self) -> Messages {
+        let none = Messages::on(self.requests.comm(), 0);
+        std::mem::replace(self, none)
     }
 
     /// Nothing of any call goes on. Messages that peers have been promised go as empty ones, what comes is taken out of the way, and
@@ -394,6 +439,7 @@ impl Messages {
         };
         let begun = Instant::now();
         let (mut said, mut looked, mut failures) = (false, begun, 0);
+        let mut passed_on = vec![false; self.gone.len()];
         loop {
             let completed = self.requests.test(false).unwrap_or_else(|error| {
                 failures += 1;
@@ -410,16 +456,22 @@ impl Messages {
                 }
             }
             self.requests.take_back(completed);
-            while let Ok(Some((peer, tag, _))) = self.requests.take_unexpected(any_source(), any_tag()) {
-                self.through[peer] |= tag == Tags::FAREWELL;
-            }
+            while self.take(any_tag()).is_some() {}
             if looked.elapsed() > Duration::from_millis(20) {
                 looked = Instant::now();
-                peers.iter().for_each(|&peer| self.through[peer] |= is_gone(peer));
+                peers.iter().for_each(|&peer| self.gone[peer] |= is_gone(peer));
+            }
+            // Not all ranks have been told by one that goes that it does.
+            for &gone in peers {
+                if self.gone[gone] && !std::mem::replace(&mut passed_on[gone], true) {
+                    self.through[gone] = true;
+                    let others = peers.iter().filter(|&&peer| peer != gone);
+                    others.for_each(|&peer| self.note(peer, Tags::FAREWELL, &(gone as u64).to_ne_bytes()));
+                }
             }
             let lent = self.requests.owners().any(|owner| {
                 let message = &self.messages[owner];
-                message.lent && !(self.through[message.peer] && is_gone(message.peer))
+                message.lent && !self.gone[message.peer]
             });
             if !lent && !said {
                 said = true;
@@ -480,7 +532,7 @@ mod tests {
             let last = tags.numbers - 1;
             for number in [0, 1, last, last + 1, u64::MAX] {
                 let both = [tags.first(number), tags.later(number)];
-                assert!(both.iter().all(|tag| (2..=bound as i64).contains(&i64::from(*tag))), "{bound}: {both:?}");
+                assert!(both.iter().all(|tag| (3..=bound as i64).contains(&i64::from(*tag))), "{bound}: {both:?}");
             }
             let near: std::collections::HashSet<c_int> =
                 (last - 5000..last + 5000).flat_map(|number| [tags.first(number), tags.later(number)]).collect();

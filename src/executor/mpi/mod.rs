@@ -21,6 +21,7 @@
 mod affinity;
 mod asked;
 pub mod control_variables;
+mod departed;
 mod envelopes;
 mod host;
 mod meeting;

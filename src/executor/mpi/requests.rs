@@ -33,6 +33,10 @@ impl Requests {
         }
     }
 
+    pub fn comm(&self) -> ffi::MPI_Comm {
+        self.comm
+    }
+
     /// Ends the job.
     pub fn abort(&self, why: &str) -> ! {
         super::abort(self.comm, why)

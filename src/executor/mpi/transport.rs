@@ -1,10 +1,10 @@
 //! The MPI executor's transport, on a duplicate of the user's communicator: messages go through memory where two ranks share one,
 //! and through MPI otherwise.
 
-use super::abort;
 use super::meeting::{Found, Meeting};
 use super::messages::Messages;
 use super::shared_memory::SharedMemory;
+use super::{abort, departed};
 use crate::error::Result;
 use crate::executor::board::{Board, Presence};
 use crate::executor::memory::Span;
@@ -30,6 +30,8 @@ pub(crate) struct MpiTransport {
     crowded: bool,
     /// Looks at what is under way so far.
     looks: u32,
+    /// Ranks that have been told that this one makes no more calls.
+    parted: Vec<usize>,
 }
 
 impl MpiTransport {
@@ -43,9 +45,19 @@ impl MpiTransport {
     ) -> Result<(MpiTransport, Found)> {
         let Meeting { comm, rank, size, synchronous, shared_memory, board, crowded, found } =
             Meeting::of(parent.as_raw(), patience, find, meanwhile)?;
-        let messages = Messages::on(comm, size);
-        let transport =
-            MpiTransport { comm, rank, size, synchronous, messages, shared_memory, board, crowded, looks: 0 };
+        departed::free_those_that_all_have_left();
+        let transport = MpiTransport {
+            comm,
+            rank,
+            size,
+            synchronous,
+            messages: Messages::on(comm, size),
+            shared_memory,
+            board,
+            crowded,
+            looks: 0,
+            parted: Vec::new(),
+        };
         Ok((transport, found))
     }
 
@@ -143,6 +155,11 @@ impl Transport for MpiTransport {
         self.messages.tell(rank, text);
     }
 
+    fn part(&mut self, rank: usize, text: &[u8]) {
+        self.parted.push(rank);
+        self.messages.part(rank, text);
+    }
+
     fn hear(&mut self) -> Option<(usize, Vec<u8>)> {
         self.messages.hear()
     }
@@ -175,7 +192,9 @@ impl Drop for MpiTransport {
         // SAFETY: MPI_Finalized may be called at any time.
         unsafe { ffi::PMPI_Finalized(&mut finalized) };
         let broken = self.board.as_ref().is_some_and(Board::is_broken);
-        if finalized != 0 || broken || self.messages.is_spoilt() {
+        if finalized == 0 && !self.parted.is_empty() {
+            departed::leave(self.comm, self.messages.leave(), std::mem::take(&mut self.parted));
+        } else if finalized != 0 || broken || self.messages.is_spoilt() {
             // A message that still comes must not be taken for one of a later communicator, which could have the same number.
             self.messages.abandon();
         } else {
