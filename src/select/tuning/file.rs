@@ -1,7 +1,7 @@
 //! A tuning file as text.
 
 use super::section::{quoted, Section};
-use super::{Measured, Origin, Shared, Tuning};
+use super::{checked, Measured, Origin, Shared, Tuning};
 use crate::select::Times;
 use std::fmt::Write;
 use toml::de::DeTable;
@@ -44,7 +44,13 @@ impl Tuning {
         if let Some((key, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
             return Err(format!("{key}: 0; at least 1 is needed"));
         }
-        match (tuning.machine.hosts, &tuning.shared_memory) {
+        let Origin { hosts, ranks, .. } = tuning.machine;
+        if let Some(spread) = tuning.checked.as_ref().map(|checked| &checked.spread) {
+            if (spread.hosts(), spread.ranks()) != (hosts, ranks) {
+                return Err(format!("checked.ranks: {spread} are not the {ranks} ranks on {hosts} hosts of [machine]"));
+            }
+        }
+        match (hosts, &tuning.shared_memory) {
             (1, None) => Err("machine.hosts: 1, so the ranks share one memory, but there is no [shared_memory]".into()),
             (2.., Some(_)) => Err("shared_memory: ranks on several hosts share none".into()),
             (1, _) if tuning.near.is_some() => Err("near: ranks on one host are all near".into()),
@@ -55,8 +61,8 @@ impl Tuning {
     /// What the file says, whether it can be or not.
     fn read(text: &str) -> Result<Tuning, String> {
         let table = DeTable::parse(text).map_err(|error| error.to_string().trim_end().to_string())?;
-        let file = Section { name: "", table: table.get_ref() };
-        file.knows(&["machine", "parameters", "shared_memory", "near"])?;
+        let file = Section { name: String::new(), table: table.get_ref() };
+        file.knows(&["machine", "parameters", "shared_memory", "near", "checked"])?;
         let [host, cpu, mpi, hosts, ranks, hypercoll, date] =
             file.section("machine")?.entries(["host", "cpu", "mpi", "hosts", "ranks", "hypercoll", "date"])?;
         let machine = Origin {
@@ -88,21 +94,22 @@ impl Tuning {
             burst: burst.count()?,
             eager: eager.count()?,
         };
-        let shared_memory = if file.table.contains_key("shared_memory") {
+        let shared_memory = if file.has("shared_memory") {
             let section = file.section("shared_memory")?;
             section.knows(&["cores", "piped"])?;
-            let piped = section.table.contains_key("piped").then(|| section.entry("piped")?.number()).transpose()?;
+            let piped = section.has("piped").then(|| section.entry("piped")?.number()).transpose()?;
             Some(Shared { cores: section.entry("cores")?.count()?, piped })
         } else {
             None
         };
-        let near = if file.table.contains_key("near") {
+        let near = if file.has("near") {
             let [tau, hop, t_c] = file.section("near")?.entries(["tau", "hop", "t_c"])?;
             Some(Times { tau: tau.number()?, hop: hop.number()?, t_c: t_c.number()? })
         } else {
             None
         };
-        Ok(Tuning { machine, parameters, shared_memory, near })
+        let checked = file.has("checked").then(|| checked::read(&file.section("checked")?)).transpose()?;
+        Ok(Tuning { machine, parameters, shared_memory, near, checked })
     }
 
     /// The text of the file.
@@ -134,6 +141,7 @@ impl Tuning {
         if let Some(Times { tau, hop, t_c }) = &self.near {
             let _ = write!(text, "\n[near] # between ranks of one host\ntau = {tau:e}\nhop = {hop:e}\nt_c = {t_c:e}\n");
         }
+        self.checked.iter().for_each(|checked| checked::write(checked, &mut text));
         text
     }
 }

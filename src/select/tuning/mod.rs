@@ -37,14 +37,16 @@
 //! # Ok::<(), String>(())
 //! ```
 
+mod checked;
 mod file;
 mod place;
 mod section;
 
 pub use place::{default_place, host_name, mpi_name};
 
-use super::{Machine, SharedMemory, Times};
+use super::{Checked, Machine, SharedMemory, Spread, Times};
 use crate::algorithm::PortModel;
+use std::sync::Arc;
 
 /// What a tuning file says.
 #[derive(Clone, PartialEq, Debug)]
@@ -57,6 +59,8 @@ pub struct Tuning {
     pub shared_memory: Option<Shared>,
     /// For several ranks on each of several hosts: what messages within a host take.
     pub near: Option<Times>,
+    /// What calls took where it was made; see [`Machine::checked`].
+    pub checked: Option<Checked>,
 }
 
 /// Where and when a tuning file was made.
@@ -143,6 +147,26 @@ impl Tuning {
         differences
     }
 
+    /// In what ranks that are spread over hosts like this, and share `cores` if they share one memory, differ from those that measured;
+    /// empty if in nothing. The file serves them all the same, but is not what a measurement on them would be.
+    pub fn stale(&self, spread: &Spread, cores: Option<usize>) -> Vec<String> {
+        let Origin { hosts, ranks, .. } = self.machine;
+        let mut differences = Vec::new();
+        let measured = self.checked.as_ref().map(|checked| &checked.spread);
+        if measured.map_or((hosts, ranks) != (spread.hosts(), spread.ranks()), |measured| measured != spread) {
+            let measured =
+                measured.map_or(format!("{ranks} ranks on {hosts} hosts"), |spread| format!("{spread} ranks"));
+            differences.push(format!("measured with {measured}, not {spread} (hosts x ranks)"));
+        }
+        match (&self.shared_memory, cores) {
+            (Some(shared), Some(cores)) if shared.cores != cores => {
+                differences.push(format!("measured on {} cores, not {cores}", shared.cores));
+            }
+            _ => {}
+        }
+        differences
+    }
+
     /// The machine that the choice takes; ranks share `cores` if they share one memory, or, where that is not known, as many as
     /// in the measurement.
     pub fn machine(&self, cores: Option<usize>) -> Machine {
@@ -151,6 +175,9 @@ impl Tuning {
         let shared = self.shared_memory.as_ref();
         let piped = shared.and_then(|shared| shared.piped);
         let shared = shared.map(|s| SharedMemory { cores: cores.unwrap_or(s.cores).max(1) });
+        // What calls took depends on the cores that ranks share.
+        let as_many = self.shared_memory.as_ref().map(|s| s.cores) == shared.map(|s| s.cores);
+        let checked = self.checked.clone().filter(|_| as_many).map(Arc::new);
         let kind = shared.map_or("network".into(), |s| format!("shared memory, {} cores", s.cores));
         // A model has one port or all: of some, the nearer.
         let all = ports > crate::address::dimension_for(*hosts) / 2 && ports > 1;
@@ -168,6 +195,7 @@ impl Tuning {
             shared,
             piped,
             near: self.near,
+            checked,
         }
     }
 }
@@ -175,6 +203,12 @@ impl Tuning {
 /// Major and minor version.
 fn release(version: &str) -> Vec<&str> {
     version.split('.').take(2).collect()
+}
+
+/// A file for 8 hosts of one rank.
+#[cfg(test)]
+pub(super) fn example() -> String {
+    tests::network().text()
 }
 
 #[cfg(test)]
@@ -204,6 +238,7 @@ mod tests {
             },
             shared_memory: None,
             near: Some(Times { tau: 1e-7, hop: 2e-6, t_c: 1e-10 }),
+            checked: None,
         }
     }
 

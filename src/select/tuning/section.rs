@@ -4,7 +4,7 @@ use toml::de::{DeTable, DeValue};
 
 /// A section of a file, or all of it.
 pub(super) struct Section<'t> {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) table: &'t DeTable<'t>,
 }
 
@@ -17,7 +17,7 @@ pub(super) struct Entry<'t> {
 
 impl<'t> Section<'t> {
     fn key(&self, key: &str) -> String {
-        match self.name {
+        match &*self.name {
             "" => key.into(),
             name => format!("{name}.{key}"),
         }
@@ -38,17 +38,35 @@ impl<'t> Section<'t> {
     pub(super) fn entries<const N: usize>(&self, keys: [&str; N]) -> Result<[Entry<'t>; N], String> {
         self.knows(&keys)?;
         let entries: Result<Vec<_>, String> = keys.iter().map(|key| self.entry(key)).collect();
-        entries?.try_into().map_err(|_| self.name.to_string())
+        entries?.try_into().map_err(|_| self.name.clone())
     }
 
-    pub(super) fn section(&self, name: &'static str) -> Result<Section<'t>, String> {
-        let entry = self.entry(name)?;
-        let table = entry.is("a section", entry.value.as_table())?;
-        Ok(Section { name, table })
+    pub(super) fn section(&self, name: &str) -> Result<Section<'t>, String> {
+        self.entry(name)?.section()
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
     }
 }
 
-impl Entry<'_> {
+impl<'t> Entry<'t> {
+    /// Its key, before what is wrong with its value.
+    pub(super) fn refuse(&self, why: impl std::fmt::Display) -> String {
+        format!("{}: {why}", self.key)
+    }
+
+    fn section(&self) -> Result<Section<'t>, String> {
+        Ok(Section { name: self.key.clone(), table: self.is("a section", self.value.as_table())? })
+    }
+
+    /// The sections of a list.
+    pub(super) fn sections(&self) -> Result<Vec<Section<'t>>, String> {
+        let list = self.is("a list", self.value.as_array())?.iter().enumerate();
+        list.map(|(nth, value)| Entry { key: format!("{}[{nth}]", self.key), value: value.get_ref() }.section())
+            .collect()
+    }
+
     /// What has been read, if it could be.
     fn is<T>(&self, wanted: &str, read: Option<T>) -> Result<T, String> {
         read.ok_or_else(|| format!("{}: {wanted} is needed, not this {}", self.key, self.value.type_str()))
