@@ -62,10 +62,9 @@ pub enum By {
 }
 
 impl Checked {
-    /// Whether calls of a collective are corrected: those that MPI has, and that are the same for all of as many ranks.
+    /// Whether calls of a collective are corrected: those that MPI has, too, and that name no ranks but a root.
     pub fn corrects(collective: Collective) -> bool {
-        let meaning = collective.meaning();
-        meaning.native.is_some() && meaning.permutation.is_none() && !collective.has_peer()
+        collective.meaning().native.is_some() && collective.knows_hosts()
     }
 
     /// The sizes of a collective that were measured, in order.
