@@ -212,7 +212,7 @@ mod under_mpirun {
         let folder = folder("tuned");
         let config = folder.display().to_string();
         let at_home = [("XDG_CONFIG_HOME", config.as_str())];
-        let found = json(&mpirun("2", "tune --seconds 1 --json", &at_home));
+        let found = json(&mpirun("3", "tune --seconds 1 --json", &at_home));
         let file = found["file"].as_str().expect("a file").to_string();
         assert!(file.starts_with(&format!("{config}/hypercoll/")) && file.ends_with("-shared.toml"), "{file}");
         let parameters = &found["tuning"]["parameters"];
