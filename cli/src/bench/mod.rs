@@ -1,7 +1,7 @@
 //! `hypercoll bench`: every algorithm against MPI's own collectives, side by side.
 
 pub mod arena;
-mod budget;
+pub mod budget;
 mod candidates;
 pub mod environment;
 mod experiment;

@@ -1,9 +1,12 @@
 //! What calls take: by the library's choice, by what else it might have chosen, and by native MPI.
 //!
-//! All that is compared takes turns, so that whatever disturbs the machine disturbs all of it.
+//! All that is compared takes turns, so that whatever disturbs the machine disturbs all of it. Between turns ranks rest, each for a moment
+//! of its own, so that the system finds them new cores: where ranks share cores, times depend on which ranks share one, by up to a factor
+//! of two, and would otherwise do so for a whole run.
 
 use super::ranks::Ranks;
 use crate::bench::arena::Arena;
+use crate::bench::budget::shuffled;
 use crate::bench::jobs::{distinct, largest_buffer, Job, AUTO, NATIVE};
 use crate::bench::measure::Bench;
 use crate::bench::native::Native;
@@ -15,7 +18,7 @@ use crate::Failure;
 use hypercoll::collective::{Call, Collective};
 use hypercoll::select::{candidates, By, Candidate, Checked, Machine, Options, Spread, Timed};
 use mpi::traits::*;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Bytes of vectors and blocks. None is farther from the next one than [`hypercoll::select::REACH`], so that between them all is known.
 const SIZES: [usize; 7] = [8, 128, 2 << 10, 16 << 10, 128 << 10, 1 << 20, 4 << 20];
@@ -30,6 +33,10 @@ const MOST_TURNS: usize = 40;
 /// Repetitions of a turn, of which the median counts, after one that does not; of calls longer than so many seconds there is but one.
 const REPETITIONS: usize = 5;
 const LONG: f64 = 5e-3;
+/// What a rank rests between turns at most, in microseconds.
+const REST: u64 = 2000;
+/// The part of its share that is planned for a call; the rest is for turns that take longer than the first.
+const PLANNED: f64 = 0.7;
 /// A call gets no more than this part of the time left.
 const SHARE: f64 = 0.25;
 /// What differs by less is as fast, however sure it is: from one run to the next, times differ by as much.
@@ -38,9 +45,9 @@ const APART: f64 = 1.05;
 /// What is to be measured.
 #[derive(Clone, Copy)]
 pub enum Extent {
-    /// The choice alone.
+    /// The choice and native MPI.
     Choice,
-    /// The choice, what might have been chosen, and native MPI.
+    /// What might have been chosen, too.
     All,
 }
 
@@ -58,7 +65,7 @@ pub struct Compared {
     pub bytes: usize,
     /// The choice first.
     pub ours: Vec<(Candidate, Summary)>,
-    pub native: Option<Summary>,
+    pub native: Summary,
 }
 
 /// One call, not yet measured.
@@ -85,16 +92,21 @@ pub fn measure(
     let points = points(ranks, machine, extent)?;
     let native = Native::new(ranks.world.duplicate());
     let side = Side { cube: &ranks.cube, native: Some(&native) };
-    let jobs: Vec<Vec<Job>> = points.iter().map(|point| point.jobs(extent)).collect();
+    let jobs: Vec<Vec<Job>> = points.iter().map(|point| point.jobs()).collect();
     let mut bench = Bench { side: &side, arena: Arena::new(ranks.rank, &jobs.concat()) };
     let mut calls = Calls { spread: spread(ranks), compared: Vec::new(), left_out: Vec::new() };
     let all = points.len();
+    // One is measured whatever it takes.
+    let times = |point: &Point| point.candidates.iter().map(|candidate| candidate.predicted).sum::<f64>();
+    let shortest = (0..all).min_by(|&a, &b| times(&points[a]).total_cmp(&times(&points[b])));
     progress.start("measuring calls", all as f64);
     for (done, (point, jobs)) in points.into_iter().zip(jobs).enumerate() {
         let mut elapsed = [start.elapsed().as_secs_f64()];
         side.maximum(&mut elapsed)?;
         let left = seconds - elapsed[0];
-        match samples(&mut bench, &point, &jobs, left, left / (all - done) as f64)? {
+        let share = left / (all - done) as f64;
+        let left = if shortest == Some(done) { f64::INFINITY } else { left };
+        match samples(&mut bench, &point, &jobs, left, share)? {
             Some(samples) => calls.compared.extend(point.compared(&samples)),
             None => calls.left_out.push(point.name()),
         }
@@ -158,12 +170,14 @@ fn samples(
     bench.side.maximum(&mut once)?;
     let repetitions = |once: f64| if once > LONG { (0, 1) } else { (1, REPETITIONS) };
     let turn: f64 = once.iter().map(|&time| time * (repetitions(time).0 + repetitions(time).1) as f64).sum();
+    let turn = turn + REST as f64 * 1e-6;
     if turn * FEWEST_TURNS as f64 > SHARE * left {
         return Ok(None);
     }
-    let turns = ((share / turn) as usize).clamp(FEWEST_TURNS, MOST_TURNS);
+    let turns = ((PLANNED * share / turn) as usize).clamp(FEWEST_TURNS, MOST_TURNS);
     let mut samples = vec![Vec::new(); jobs.len()];
     for turn in 0..turns {
+        std::thread::sleep(rest(bench.side.cube.rank(), turn));
         for at in (0..jobs.len()).map(|at| (at + turn) % jobs.len()) {
             let (warm_up, wanted) = repetitions(once[at]);
             let mut times = bench.batch(&jobs[at], warm_up, wanted)?;
@@ -174,8 +188,13 @@ fn samples(
     Ok(Some(samples))
 }
 
+/// How long a rank rests before a turn: neither all alike nor always the same.
+fn rest(rank: usize, turn: usize) -> Duration {
+    Duration::from_micros(shuffled(REST as usize, rank as u64, turn)[0] as u64)
+}
+
 impl Point {
-    fn jobs(&self, extent: Extent) -> Vec<Job> {
+    fn jobs(&self) -> Vec<Job> {
         let job = |name: &str, options| Job {
             // The communicator knows its hosts itself.
             call: Call { hosts: None, ..self.call.clone() },
@@ -186,8 +205,7 @@ impl Point {
         };
         let exactly = |candidate: &Candidate| Some(Options::exactly(candidate.algorithm, &candidate.parameters));
         let ours = self.candidates.iter().map(|candidate| job(AUTO, exactly(candidate)));
-        let native = matches!(extent, Extent::All).then(|| job(NATIVE, None));
-        ours.chain(native).collect()
+        ours.chain([job(NATIVE, None)]).collect()
     }
 
     fn name(&self) -> String {
@@ -197,7 +215,7 @@ impl Point {
     fn compared(self, samples: &[Vec<f64>]) -> Option<Compared> {
         let summaries: Option<Vec<Summary>> = samples.iter().map(|samples| Summary::of(samples)).collect();
         let summaries = summaries?;
-        let native = summaries.get(self.candidates.len()).copied();
+        let native = *summaries.last()?;
         let ours: Vec<_> = self.candidates.into_iter().zip(summaries).collect();
         (!ours.is_empty()).then_some(Compared { call: self.call, bytes: self.bytes, ours, native })
     }
@@ -231,19 +249,25 @@ impl Compared {
 
     /// The time of native MPI if it is faster than all of ours.
     pub fn native_is_faster(&self) -> Option<f64> {
-        let native = self.native.filter(|native| self.ours.iter().all(|(_, summary)| faster(native, summary)));
-        native.map(|native| native.median)
+        let all = self.ours.iter().all(|(_, summary)| faster(&self.native, summary));
+        all.then_some(self.native.median)
     }
 
-    /// What a tuning file keeps.
+    /// What a tuning file keeps: the choice; what is faster; and what is slower, and takes longer in comparison than is predicted, so that
+    /// for calls of another size it is not chosen too soon.
     pub fn kept(&self) -> Vec<Timed> {
         let timed = |by, time: f64| {
             let Call { collective, .. } = self.call;
             Timed { collective, bytes: self.bytes, by, time: super::four_digits(time) }
         };
-        let first = &self.ours[0].1;
-        let apart = |summary: &Summary| faster(summary, first) || faster(first, summary);
-        let kept = self.ours.iter().enumerate().filter(|(nth, (_, summary))| *nth == 0 || apart(summary));
+        let (choice, first) = &self.ours[0];
+        let longer = |candidate: &Candidate, summary: &Summary| {
+            summary.median / first.median > APART * candidate.predicted / choice.predicted
+        };
+        let apart = |(candidate, summary): &(Candidate, Summary)| {
+            faster(summary, first) || faster(first, summary) && longer(candidate, summary)
+        };
+        let kept = self.ours.iter().enumerate().filter(|(nth, one)| *nth == 0 || apart(one));
         let ours = kept.map(|(_, (candidate, summary))| {
             timed(By::ours(candidate.algorithm, &candidate.parameters, ELEMENT), summary.median)
         });
@@ -271,9 +295,11 @@ mod tests {
         let call = Call::new(Collective::Broadcast, 8, 1 << 17);
         let serving = candidates(&call, ELEMENT, &Options::default(), &Machine::network()).expect("sound").serving;
         let around = |time: f64| [0.99, 0.99, 0.995, 1.0, 1.0, 1.0, 1.005, 1.01, 1.01].map(|part| part * time);
-        let native = Summary::of(&around(native * serving[0].predicted));
+        let native = Summary::of(&around(native * serving[0].predicted)).expect("samples");
         let measured = |(candidate, times): (&Candidate, &f64)| {
-            Some((*candidate, Summary::of(&around(times * serving[0].predicted))?))
+            // As close as can be.
+            let candidate = Candidate { predicted: serving[0].predicted, ..*candidate };
+            Some((candidate, Summary::of(&around(times * serving[0].predicted))?))
         };
         let ours = serving.iter().zip(times).filter_map(measured).collect();
         Compared { call, bytes: 1 << 20, ours, native }
@@ -285,6 +311,10 @@ mod tests {
         assert_eq!(kept(&[1.0, 1.04, 0.96], 0.96), 1, "the choice alone");
         assert_eq!(kept(&[1.0, 1.04, 0.9], 1.0), 2);
         assert_eq!(kept(&[1.0, 1.2, 0.9], 0.8), 4);
+        // What is slower as predicted is no news.
+        let mut slower = compared(&[1.0, 1.2], 1.0);
+        slower.ours[1].0.predicted *= 1.2;
+        assert_eq!(slower.kept().len(), 1);
         // Native is faster only if it is faster than all of ours.
         assert_eq!(kept(&[1.0, 1.2, 0.8], 0.9), 3);
         // Too few samples tell nothing, whatever they say.

@@ -8,7 +8,7 @@ use crate::bench::progress::Progress;
 use crate::bench::ELEMENT;
 use crate::Failure;
 use hypercoll::select::tuning::{host_name, mpi_name, Here};
-use hypercoll::select::{Settings, Sources};
+use hypercoll::select::{candidates, Candidate, Machine, Options, Settings, Sources};
 use serde_json::{json, Value};
 use std::io::Write;
 
@@ -86,6 +86,16 @@ impl Report<'_> {
         reasons
     }
 
+    /// What the model alone leads to, if that is something else.
+    fn instead_of(&self, compared: &Compared) -> Option<Candidate> {
+        let model = Machine { checked: None, ..self.ranks.cube.machine().clone() };
+        let first =
+            candidates(&compared.call, ELEMENT, &Options::default(), &model).ok()?.serving.into_iter().next()?;
+        let choice = &compared.ours[0].0;
+        let same = first.algorithm.name == choice.algorithm.name && first.parameters == choice.parameters;
+        (!same).then_some(first)
+    }
+
     /// Whether the file says that native MPI is faster than the library.
     fn native_is_faster(&self, compared: &Compared) -> bool {
         self.ranks.cube.machine().native_is_faster(&compared.call, ELEMENT)
@@ -102,10 +112,12 @@ impl Report<'_> {
                 "packet_bytes": choice.parameters.packet.map(|packet| packet * ELEMENT),
                 "predicted_s": choice.predicted,
                 "model_s": choice.model,
+                "instead_of": self.instead_of(compared).map(|first| first.algorithm.name),
                 "measured_s": summary.median,
                 "interval_s": summary.interval.map(|(low, high)| [low, high]),
                 "measured_over_predicted": ratio(compared),
                 "off": is_off(ratio(compared)),
+                "native_s": compared.native.median,
                 "native_is_faster": self.native_is_faster(compared),
             })
         };
@@ -126,18 +138,23 @@ impl Report<'_> {
             Some(file) => writeln!(out, "tuning file: {file}")?,
             None => writeln!(out, "tuning file: none")?,
         }
-        writeln!(out, "{:<28} {:>12} {:>12} {:>6}  algorithm", "call", "predicted us", "measured us", "ratio")?;
+        writeln!(
+            out,
+            "{:<28} {:>12} {:>12} {:>6} {:>12}  algorithm",
+            "call", "predicted us", "measured us", "ratio", "native us"
+        )?;
         for compared in compared {
             let ((choice, summary), ratio) = (&compared.ours[0], ratio(compared));
-            let [predicted, measured] = [choice.predicted, summary.median].map(|time| time * 1e6);
+            let times = [choice.predicted, summary.median, compared.native.median];
+            let [predicted, measured, native] = times.map(|time| time * 1e6);
             let name = compared.name();
-            write!(out, "{name:<28} {predicted:>12.1} {measured:>12.1} {ratio:>6.2}  {}", form(choice))?;
+            write!(out, "{name:<28} {predicted:>12.1} {measured:>12.1} {ratio:>6.2} {native:>12.1}  {}", form(choice))?;
             let notes = [
-                (is_off(ratio), "off"),
-                (choice.predicted != choice.model, "corrected"),
-                (self.native_is_faster(compared), "native MPI was faster"),
+                is_off(ratio).then(|| "off".to_string()),
+                self.instead_of(compared).map(|first| format!("corrected; the model alone: {}", form(&first))),
+                self.native_is_faster(compared).then(|| "native MPI was faster when tuned".to_string()),
             ];
-            let notes: Vec<&str> = notes.iter().filter(|(holds, _)| *holds).map(|(_, note)| *note).collect();
+            let notes: Vec<String> = notes.into_iter().flatten().collect();
             match notes.is_empty() {
                 true => writeln!(out)?,
                 false => writeln!(out, "  ({})", notes.join(", "))?,

@@ -193,7 +193,7 @@ fn compared(call: &Compared) -> Json {
         "collective": call.call.collective.name(),
         "bytes": call.bytes,
         "ours": ours.collect::<Vec<_>>(),
-        "native": call.native.as_ref().map(time),
+        "native": time(&call.native),
         "corrected_to": call.better().map(|(candidate, _)| candidate.algorithm.name),
         "native_is_faster": call.native_is_faster().is_some(),
     })
