@@ -115,7 +115,7 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
     let measured = machine(ranks, FOR_MACHINE * args.seconds, &progress)?.map(|measured| measured.with(ranks, origin));
     // All ranks go on with what the first one has found.
     let text = measured.as_ref().map_or(String::new(), |(tuning, _, _)| tuning.text());
-    let mut tuning = Tuning::parse(&ranks.from_first(&text))
+    let mut tuning = Tuning::parse(&ranks.of_first(&text))
         // Where noise has left nothing of a value, what would be written would be refused.
         .map_err(|error| Failure::Found(format!("the machine was too busy to be measured: {error}")))?;
     let machine = tuning.machine(ranks.cores);

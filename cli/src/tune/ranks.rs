@@ -74,7 +74,7 @@ impl Ranks {
     }
 
     /// What the first rank has to say.
-    pub fn from_first(&self, text: &str) -> String {
+    pub fn of_first(&self, text: &str) -> String {
         let root = self.world.process_at_rank(0);
         let mut length = [text.len() as u64];
         root.broadcast_into(&mut length[..]);
