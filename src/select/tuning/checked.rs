@@ -153,6 +153,11 @@ mod tests {
                 "checked.times[0].ports: ",
             ),
             ("\"sbt\", ports = \"one-port\", time = 1.25", "\"sbt\", time = 1.25", "checked.times[0].ports is missing"),
+            (
+                "\"sbt\", ports = \"one-port\", time = 1.25",
+                "\"two_level\", ports = \"all-ports\", time = 1.25",
+                "checked.times[0].ports: two_level is not made",
+            ),
             ("packet = 8192,", "packet = 0,", "packet: 0"),
             (
                 "bytes = 1048576, algorithm = \"sbt\"",
