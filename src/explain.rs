@@ -112,7 +112,7 @@ pub struct Alternative {
 fn alternatives(plan: &Plan, machine: &Machine) -> Vec<Alternative> {
     let serving = candidates(&plan.call, plan.element, &Options::default(), machine).map(|found| found.serving);
     let mut alternatives: Vec<Alternative> = Vec::new();
-    for Candidate { algorithm, parameters, predicted } in serving.unwrap_or_default() {
+    for Candidate { algorithm, parameters, predicted, .. } in serving.unwrap_or_default() {
         let known = |name| name == algorithm.name;
         if !known(plan.choice.algorithm.name) && !alternatives.iter().any(|other| known(other.algorithm)) {
             alternatives.push(Alternative { algorithm: algorithm.name, parameters, predicted });

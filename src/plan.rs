@@ -151,7 +151,7 @@ mod tests {
             builder.send(0, 1, &[BufferRange { buffer: Buffer::Send, offset, len: 1 }]);
         }
         let parameters = Parameters::new(PortModel::OnePort);
-        let choice = Choice { algorithm: &ALGORITHMS[0], parameters, predicted: 0.0, why: String::new() };
+        let choice = Choice { algorithm: &ALGORITHMS[0], parameters, predicted: 0.0, model: 0.0, why: String::new() };
         Plan {
             call: call.clone(),
             element: 1,

@@ -98,12 +98,12 @@ fn settings(args: &ExplainArgs) -> Result<Settings, Failure> {
     let cores = (*machine != Where::Network).then_some(cores);
     let sources = Sources::read(here(cores.is_some()), args.tuning.as_deref());
     let Where::File(path) = machine else {
-        return sources.resolve(cores).map_err(|error| Failure::Usage(error.to_string()));
+        return sources.resolve(cores, None).map_err(|error| Failure::Usage(error.to_string()));
     };
     if args.tuning.is_some() {
         return Err(Failure::Usage("tuning: there is a machine's file already (--machine)".into()));
     }
-    let mut settings = sources.without_file().resolve(cores).map_err(|error| error.to_string())?;
+    let mut settings = sources.without_file().resolve(cores, None).map_err(|error| error.to_string())?;
     settings.machine = read(path)?.machine(None);
     Ok(settings)
 }
@@ -143,12 +143,25 @@ struct Answer {
 
 impl Answer {
     fn json(&self) -> Value {
-        let Machine { name, tau, hop, t_c, ports, pairs_linked, packet, burst, packet_limit, shared, piped, near } =
-            &self.settings.machine;
-        let Choice { algorithm, parameters, predicted, why } = &self.choice;
-        let mut choice = self.row(algorithm, parameters, *predicted);
+        let Machine {
+            name,
+            tau,
+            hop,
+            t_c,
+            ports,
+            pairs_linked,
+            packet,
+            burst,
+            packet_limit,
+            shared,
+            piped,
+            near,
+            checked,
+        } = &self.settings.machine;
+        let Choice { algorithm, parameters, predicted, model, why } = &self.choice;
+        let mut choice = self.row(algorithm, parameters, *predicted, *model);
         choice["why"] = json!(why);
-        let row = |c: &Candidate| self.row(c.algorithm, &c.parameters, c.predicted);
+        let row = |c: &Candidate| self.row(c.algorithm, &c.parameters, c.predicted, c.model);
         json!({
             "collective": self.call.collective.name(),
             "size": self.call.size,
@@ -162,8 +175,10 @@ impl Answer {
                 "shared_memory": shared.map(|s| json!({ "cores": s.cores })),
                 "piped_s_per_byte": piped,
                 "near": near.map(|near| json!({ "tau_s": near.tau, "hop_s": near.hop, "t_c_s_per_byte": near.t_c })),
+                "checked_on": checked.as_ref().map(|checked| checked.spread.to_string()),
             },
             "tuning_refused": self.settings.refused,
+            "native_is_faster": self.native_is_faster(),
             "choice": choice,
             "candidates": self.all.serving.iter().map(row).collect::<Vec<_>>(),
             "refused": self.all.refused.iter().map(|(algorithm, why)| {
@@ -172,7 +187,12 @@ impl Answer {
         })
     }
 
-    fn row(&self, algorithm: &Algorithm, parameters: &Parameters, predicted: f64) -> Value {
+    /// Whether native MPI was measured faster than all that is predicted here.
+    fn native_is_faster(&self) -> bool {
+        self.settings.machine.native_is_faster(&self.call, self.element)
+    }
+
+    fn row(&self, algorithm: &Algorithm, parameters: &Parameters, predicted: f64, model: f64) -> Value {
         let Parameters { packet, ports, symmetrized, order, variant } = parameters;
         json!({
             "algorithm": algorithm.name,
@@ -184,6 +204,7 @@ impl Answer {
             "order": order.map(|order| order.name()),
             "variant": algorithm.variants.then(|| variant.name()),
             "predicted_s": predicted,
+            "model_s": model,
         })
     }
 
@@ -213,7 +234,7 @@ impl Answer {
         if machine.burst > 0 {
             write!(out, ", {} pass a link at once", show_bytes(machine.burst))?;
         }
-        let Choice { algorithm, parameters, predicted, why } = &self.choice;
+        let Choice { algorithm, parameters, predicted, why, .. } = &self.choice;
         writeln!(out, "\nchoice:  {} ({}), {}", algorithm.name, algorithm.source, self.form(parameters))?;
         writeln!(out, "         predicted {:.1} us; {why}", predicted * 1e6)?;
         if let (Some(crossing), Some(_)) = (algorithm.crossing, &self.call.hosts) {
@@ -223,10 +244,15 @@ impl Answer {
                 "         between hosts: {bytes:.0} B into, or out of, the host that has most to send or receive"
             )?;
         }
+        if self.native_is_faster() {
+            writeln!(out, "         tune measured native MPI to be faster than all of these")?;
+        }
         writeln!(out)?;
         writeln!(out, "{:>14}  candidates", "predicted us")?;
-        for Candidate { algorithm, parameters, predicted } in &self.all.serving {
-            writeln!(out, "{:>14.1}  {:<30} {}", predicted * 1e6, algorithm.name, self.form(parameters))?;
+        for Candidate { algorithm, parameters, predicted, model } in &self.all.serving {
+            let form = self.form(parameters);
+            let corrected = if predicted == model { String::new() } else { format!(" (model: {:.1})", model * 1e6) };
+            writeln!(out, "{:>14.1}  {:<30} {form}{corrected}", predicted * 1e6, algorithm.name)?;
         }
         for (_, why) in &self.all.refused {
             writeln!(out, "{:>14}  {why}", "-")?;

@@ -153,6 +153,51 @@ fn explain_takes_parameters_from_a_file() {
     std::fs::remove_dir_all(folder).expect("the folder is ours");
 }
 
+/// What `tune` measured of calls corrects the choice, for as many ranks, and `explain` says so.
+#[test]
+fn explain_tells_of_corrections() {
+    let folder = folder("corrections");
+    let file = folder.join("corrected.toml");
+    let text = "[machine]\nhost = 'h'\ncpu = ''\nmpi = ''\nhosts = 8\nranks = 8\nhypercoll = '0.2.0'\ndate = ''\n[parameters]\n\
+                tau = 1e-5\nhop = 1e-5\nt_c = 1e-9\nports = 1\npairs_linked = true\npacket = 4096\nburst = 0\neager = 65536\n";
+    let explain = |size: usize, text: &str| {
+        std::fs::write(&file, text).expect("a file");
+        let file = file.display();
+        command(&[], &format!("explain all-gather --count 1024 --size {size} --machine {file} --json"), &[])
+    };
+    let before = json(&explain(8, text));
+    let (first, second) = (&before["candidates"][0], &before["candidates"][1]);
+    let packet =
+        |row: &Value| row["packet_bytes"].as_u64().map_or(String::new(), |bytes| format!("packet = {bytes}, "));
+    let time = |row: &Value, time: f64| {
+        let (name, ports) = (&row["algorithm"], &row["ports"]);
+        format!(
+            "{{ collective = 'all-gather', bytes = 8192, algorithm = {name}, ports = {ports}, {}time = {time:e} }},",
+            packet(row)
+        )
+    };
+    let native = "{ collective = 'all-gather', bytes = 8192, algorithm = 'native', time = 1e-6 }";
+    let checked =
+        format!("[checked]\nranks = '8 x 1'\ntimes = [{}{}{native}]\n", time(first, 0.02), time(second, 0.01));
+    let after = json(&explain(8, &(text.to_string() + &checked)));
+    let choice = &after["choice"];
+    assert_eq!((&choice["algorithm"], &choice["packet_bytes"]), (&second["algorithm"], &second["packet_bytes"]));
+    assert!((choice["predicted_s"].as_f64().expect("a time") / 0.01 - 1.0).abs() < 1e-9, "{choice}");
+    assert_eq!(choice["model_s"], second["predicted_s"]);
+    assert!(choice["why"].as_str().is_some_and(|why| why.contains("corrected by what tune measured")), "{choice}");
+    assert_eq!((&before["native_is_faster"], &after["native_is_faster"]), (&false.into(), &true.into()));
+    // Not on other ranks.
+    let other = json(&explain(7, &(text.to_string() + &checked)));
+    assert_eq!(
+        (&other["candidates"], &other["native_is_faster"]),
+        (&json(&explain(7, text))["candidates"], &false.into())
+    );
+    let refused =
+        explain(8, &(text.to_string() + &checked.replace("8192, algorithm = 'native'", "-1, algorithm = 'native'")));
+    assert!(refused.code == Some(2) && refused.stderr.contains("checked.times[2].bytes"), "{}", refused.told());
+    std::fs::remove_dir_all(folder).expect("the folder is ours");
+}
+
 #[cfg(feature = "mpi")]
 mod under_mpirun {
     use super::*;
@@ -212,12 +257,13 @@ mod under_mpirun {
         let folder = folder("tuned");
         let config = folder.display().to_string();
         let at_home = [("XDG_CONFIG_HOME", config.as_str())];
-        let found = json(&mpirun("2", "tune --seconds 1 --json", &at_home));
+        let found = json(&mpirun("3", "tune --seconds 1 --json", &at_home));
         let file = found["file"].as_str().expect("a file").to_string();
         assert!(file.starts_with(&format!("{config}/hypercoll/")) && file.ends_with("-shared.toml"), "{file}");
         let parameters = &found["tuning"]["parameters"];
         assert!(parameters["tau"].as_f64().is_some_and(|tau| tau > 0.0), "{found}");
         assert!(parameters["t_c"].as_f64().is_some_and(|t_c| t_c > 0.0), "{found}");
+        check_after_tuning(&found, &file);
         let machine = |output: &Output| {
             let report = json(output);
             let machine = report["method"]["machine"].as_array().expect("a machine").clone();
@@ -258,12 +304,72 @@ mod under_mpirun {
         std::fs::remove_dir_all(folder).expect("the folder is ours");
     }
 
+    /// The file that `tune` has written for three ranks holds what it has found of calls, is checked, and is stale where it should be.
+    fn check_after_tuning(found: &Value, file: &str) {
+        let text = std::fs::read_to_string(file).expect("the file");
+        assert!(text.contains("ranks = \"1 x 3\""), "{text}");
+        let times = found["tuning"]["checked"]["times"].as_array().expect("times");
+        let calls = found["calls"].as_array().expect("calls");
+        assert!(!calls.is_empty() && times.len() >= calls.len(), "{found}");
+        // Every call has the time of the choice, and native's where it was faster.
+        for call in calls {
+            let of_it = |time: &&Value| time["collective"] == call["collective"] && time["bytes"] == call["bytes"];
+            let by: Vec<&Value> = times.iter().filter(of_it).map(|time| &time["algorithm"]).collect();
+            assert_eq!(by.first(), Some(&&call["ours"][0]["algorithm"]), "{call}");
+            assert_eq!(by.contains(&&Value::from("native")), call["native_is_faster"] == true, "{call}");
+            let better = &call["corrected_to"];
+            assert!(better.is_null() || by[1..].contains(&better), "{call}: {by:?}");
+        }
+        let check =
+            |ranks: &str, file: &str| mpirun(ranks, &format!("tune --check --seconds 1 --json --tuning {file}"), &[]);
+        let value = |output: &Output| -> Value {
+            serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", output.told()))
+        };
+        let stale = |value: &Value| value["stale"].as_array().expect("reasons").clone();
+        let says = |reasons: &[Value], word: &str| reasons.iter().any(|r| r.as_str().is_some_and(|r| r.contains(word)));
+        let fresh = value(&check("3", file));
+        assert!(fresh["file"] == file && !says(&stale(&fresh), "not 1 x 3"), "{fresh}");
+        for call in fresh["calls"].as_array().expect("calls") {
+            let [predicted, measured] = ["predicted_s", "measured_s"].map(|key| call[key].as_f64().expect("a time"));
+            let ratio = measured / predicted;
+            assert!((call["measured_over_predicted"].as_f64().expect("a ratio") / ratio - 1.0).abs() < 1e-9, "{call}");
+            assert_eq!(call["off"], ratio.max(1.0 / ratio) > 1.2, "{call}");
+        }
+        // Other ranks, another machine, and times that are not what they were: stale, and an exit code that says so.
+        let other = file.replace(".toml", "-other.toml");
+        let numbers = |text: &str| {
+            text.replace("time = ", "time = 1").replace("tau = ", "tau = 10").replace("t_c = ", "t_c = 10")
+        };
+        for (ranks, text, word) in [
+            ("2", text.clone(), "not 1 x 2"),
+            ("3", text.replace("host = \"", "host = \"not-"), "refused: made on host not-"),
+            ("3", numbers(&text), "half of the calls are off"),
+        ] {
+            std::fs::write(&other, text).expect("a file");
+            let output = check(ranks, &other);
+            assert_eq!(output.code, Some(1), "{word}: {}", output.told());
+            assert!(says(&stale(&value(&output)), word) && output.stderr.contains(word), "{word}: {}", output.told());
+        }
+        // Programs are told, too, by a warning and by what explains a choice.
+        std::fs::write(&other, &text).expect("a file");
+        let output = mpirun("2", BENCH, &[("HYPERCOLL_TUNING", &other)]);
+        let name = json(&output)["method"]["machine"][0].as_str().expect("a name").to_string();
+        for words in [&output.stderr, &name] {
+            assert!(words.contains("is stale: measured with 1 x 3 ranks, not 1 x 2"), "{words}");
+        }
+        let table = mpirun("3", &format!("tune --check --seconds 1 --tuning {file}"), &[]).stdout;
+        assert!(table.contains("predicted us") && table.contains("calls are off by more than 20 %"), "{table}");
+    }
+
     #[test]
     fn tune_refuses_what_it_cannot_do() {
         for (ranks, line, word) in [
             ("1", "tune", "at least 2"),
             ("2", "tune --out /nonexistent/file.toml", "/nonexistent/file.toml"),
             ("1", "tune --seconds 0", "seconds"),
+            ("1", "tune --tuning a.toml", "--check"),
+            ("1", "tune --check --out a.toml", "--out"),
+            ("2", "tune --check --tuning /nonexistent/file.toml", "/nonexistent/file.toml"),
         ] {
             let output = mpirun(ranks, line, &[]);
             assert_eq!(output.code, Some(2), "{line}: {}", output.told());

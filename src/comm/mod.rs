@@ -136,9 +136,9 @@ impl Hypercube {
         let (transport, found) = duplicate()?;
         let patience = patience.clone()?;
         let (hosts, shares_memory) = (found.hosts.clone(), found.cores.is_some());
-        let settings = settings::resolved(found)?;
-        if let Some(refused) = settings.refused.as_ref().filter(|_| transport.rank() == 0) {
-            log::warn!("{refused}; it is measured in passing instead");
+        let settings = settings::resolved(found, transport.size())?;
+        if transport.rank() == 0 {
+            settings::warn(&settings);
         }
         let Settings { machine, overrides, lacks, .. } = settings;
         let cube = Hypercube { hosts, ..Hypercube::over(Box::new(transport), machine, Ok(overrides), patience) };
@@ -191,6 +191,11 @@ impl Hypercube {
     /// n, the dimension of the cube: ceil(log2 size).
     pub fn dimension(&self) -> u32 {
         dimension_for(self.size)
+    }
+
+    /// Which ranks share a host; `None` if all are on one host, or each is on its own. It is the [`Call::hosts`] of this communicator's calls.
+    pub fn hosts(&self) -> Option<&Hosts> {
+        self.hosts.as_ref()
     }
 
     /// What the choice of algorithms takes the machine to be.

@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::executor::mpi::Found;
-use crate::select::{tuning, Measurement, Settings, Sources};
+use crate::select::{tuning, Measurement, Settings, Sources, Spread};
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What this process has measured, with others on several hosts, and with others on one.
@@ -30,13 +31,13 @@ pub(super) fn remember(shares_memory: bool, measured: &Measurement) {
     known.near = known.near.or(measured.near);
 }
 
-/// What follows from it. It is mostly the same as for the communicator made before.
-pub(super) fn resolved(found: Found) -> Result<Settings> {
+/// What follows from it for so many ranks. It is mostly the same as for the communicator made before.
+pub(super) fn resolved(found: Found, size: usize) -> Result<Settings> {
     thread_local! {
-        static LAST: RefCell<Option<(Found, Settings)>> = const { RefCell::new(None) };
+        static LAST: RefCell<Option<(Found, usize, Settings)>> = const { RefCell::new(None) };
     }
     if let Some(settings) = LAST.with_borrow(|last| {
-        let (_, settings) = last.as_ref().filter(|(known, _)| *known == found)?;
+        let (_, _, settings) = last.as_ref().filter(|(known, ranks, _)| *known == found && *ranks == size)?;
         Some(settings.clone())
     }) {
         return Ok(settings);
@@ -45,7 +46,21 @@ pub(super) fn resolved(found: Found) -> Result<Settings> {
         variable: "HYPERCOLL_".into(),
         why: "rank 0's settings cannot be read".into(),
     })?;
-    let settings = sources.resolve(found.cores)?;
-    LAST.set(Some((found, settings.clone())));
+    let spread = Spread::of(size, found.hosts.as_ref(), found.cores.is_some());
+    let settings = sources.resolve(found.cores, Some(&spread))?;
+    LAST.set(Some((found, size, settings.clone())));
     Ok(settings)
+}
+
+/// Says what users must know of their tuning file. That it was made for ranks that are spread in another way is said of the first
+/// communicator alone, which is as a rule the one of all ranks: parts of it are spread as they like.
+pub(super) fn warn(Settings { refused, stale, .. }: &Settings) {
+    static FIRST: AtomicBool = AtomicBool::new(true);
+    let first = FIRST.swap(false, Ordering::Relaxed);
+    if let Some(refused) = refused {
+        log::warn!("{refused}; it is measured in passing instead");
+    }
+    if let Some(stale) = stale.as_ref().filter(|_| first) {
+        log::warn!("{stale}; it is used all the same");
+    }
 }

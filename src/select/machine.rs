@@ -1,7 +1,9 @@
 //! What the choice takes a machine to be.
 
+use super::Checked;
 use crate::algorithm::PortModel;
 use std::fmt;
+use std::sync::Arc;
 
 /// What the choice needs to know of a machine.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,6 +35,8 @@ pub struct Machine {
     pub piped: Option<f64>,
     /// Between ranks of one host, where ranks are on several; `None` where it has not been measured.
     pub near: Option<Times>,
+    /// What calls took there, which corrects what is predicted of such calls; `None` if none was measured.
+    pub checked: Option<Arc<Checked>>,
 }
 
 /// What messages between two ranks take.
@@ -96,6 +100,7 @@ impl Machine {
             shared: Some(SharedMemory { cores: cores.max(1) }),
             piped: None,
             near: None,
+            checked: None,
         }
     }
 
@@ -115,6 +120,7 @@ impl Machine {
             shared: None,
             piped: None,
             near: None,
+            checked: None,
         }
     }
 

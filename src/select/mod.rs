@@ -21,21 +21,26 @@
 //! # hypercoll::Result::Ok(())
 //! ```
 
+mod corrections;
 mod machine;
 mod model;
 mod overrides;
 mod settings;
+mod spread;
 pub mod tuning;
 
+pub use corrections::{By, Checked, Timed, REACH};
 pub use machine::{Machine, Measurement, SharedMemory, Times, PACKET_COST};
 pub use model::predict;
 pub use overrides::{parse_bytes, Overrides};
 pub use settings::{Lacks, Settings, Sources};
+pub use spread::Spread;
 
 use crate::algorithm::{registry, Algorithm, Formula, Order, Parameters, PortModel};
 use crate::collective::Call;
 use crate::error::{Error, Result};
 use crate::topology::sbnt::Variant;
+use corrections::Corrections;
 
 /// What the user asks of a call; `None` leaves it to the library.
 #[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
@@ -80,8 +85,10 @@ pub struct Choice {
     pub algorithm: &'static Algorithm,
     /// Its parameters.
     pub parameters: Parameters,
-    /// Predicted time in seconds on the machine, by the registry's formula for the next larger whole cube.
+    /// Predicted time in seconds on the machine, corrected by what has been measured of such calls there.
     pub predicted: f64,
+    /// What the model alone predicts, by the registry's formula for the next larger whole cube.
+    pub model: f64,
     /// Why this one.
     pub why: String,
 }
@@ -95,6 +102,8 @@ pub struct Candidate {
     pub parameters: Parameters,
     /// Predicted time in seconds, as in [`Choice::predicted`].
     pub predicted: f64,
+    /// What the model alone predicts, as in [`Choice::model`].
+    pub model: f64,
 }
 
 /// All algorithms of a collective: those that serve a call, and those that do not.
@@ -121,6 +130,7 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
     }
     let named = options.algorithm.as_deref().map(|name| registry::find(call.collective, name)).transpose()?;
     let mut candidates = Candidates::default();
+    let corrections = Corrections::of(call, element, machine);
     for algorithm in registry::of(call.collective).filter(|a| named.is_none_or(|named| std::ptr::eq(named, *a))) {
         let (mut serves, mut refusal) = (false, None);
         for parameters in model::parameters(algorithm, call, element, options, machine) {
@@ -134,8 +144,9 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
             match algorithm.accepts(call, &parameters) {
                 Ok(()) => {
                     serves = true;
-                    let predicted = predict(algorithm, call, element, &parameters, machine);
-                    candidates.serving.push(Candidate { algorithm, parameters, predicted });
+                    let model = predict(algorithm, call, element, &parameters, machine);
+                    let predicted = model * corrections.factor(algorithm, &parameters);
+                    candidates.serving.push(Candidate { algorithm, parameters, predicted, model });
                 }
                 Err(why) => refusal = Some(why),
             }
@@ -169,12 +180,15 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
 pub fn choose(call: &Call, element: usize, options: &Options, machine: &Machine) -> Result<Choice> {
     let mut candidates = candidates(call, element, options, machine)?;
     match candidates.serving.first() {
-        Some(&Candidate { algorithm, parameters, predicted }) => {
-            let why = match options.algorithm {
+        Some(&Candidate { algorithm, parameters, predicted, model }) => {
+            let mut why = match options.algorithm {
                 Some(_) => "asked for".into(),
                 None => format!("least predicted time on {}", machine.name),
             };
-            Ok(Choice { algorithm, parameters, predicted, why })
+            if predicted != model {
+                why += &format!(", corrected by what tune measured (the model says {:.1} us)", model * 1e6);
+            }
+            Ok(Choice { algorithm, parameters, predicted, model, why })
         }
         None => Err(candidates.refused.pop().map_or_else(
             || Error::UnknownAlgorithm {

@@ -4,7 +4,7 @@
 //! rank draws the same conclusions from them.
 
 use super::tuning::{default_place, Here, Tuning};
-use super::{Machine, Measurement, Overrides, Times};
+use super::{Machine, Measurement, Overrides, Spread, Times};
 use crate::error::{Error, Result};
 use std::ffi::OsString;
 use std::path::Path;
@@ -40,8 +40,12 @@ pub struct Settings {
     pub machine: Machine,
     /// What the environment asks of calls.
     pub overrides: Overrides,
+    /// The tuning file that the machine is from.
+    pub file: Option<String>,
     /// A tuning file that has been refused, and why.
     pub refused: Option<String>,
+    /// In what the ranks differ from those for which the file that is used was made; see [`Tuning::stale`].
+    pub stale: Option<String>,
     /// What the machine lacks that a measurement would tell; nothing if the user wants none.
     pub lacks: Lacks,
 }
@@ -146,12 +150,12 @@ impl Sources {
         Sources { here, variables, file, measured: Measurement::default() }
     }
 
-    /// What follows for ranks that share `cores`, or no memory.
+    /// What follows for ranks that share `cores`, or no memory, and are spread over hosts like this, if that is known.
     ///
     /// # Errors
     /// [`Error::Environment`]; [`Error::Tuning`] if a file that the user named cannot be read or makes no sense. One that was
     /// made for other machines is no error but refused, with a warning.
-    pub fn resolve(&self, cores: Option<usize>) -> Result<Settings> {
+    pub fn resolve(&self, cores: Option<usize>, spread: Option<&Spread>) -> Result<Settings> {
         let find = |name: &str| self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         let overrides = Overrides::parse(find)?;
         let measures = match find(MEASURE).as_deref().unwrap_or_default() {
@@ -162,13 +166,14 @@ impl Sources {
                 return Err(Error::Environment { variable: MEASURE.into(), why });
             }
         };
-        let (mut machine, mut refused) = (None, None);
+        let (mut machine, mut refused, mut differences) = (None, None, Vec::new());
         if let Some(File { path, named, text }) = &self.file {
             let refusal = match text.as_ref().map_err(String::clone).and_then(|text| Tuning::parse(text)) {
                 Err(why) if *named => return Err(Error::Tuning { file: path.clone(), why }),
                 Err(why) => why,
                 Ok(tuning) => {
                     machine = Some(tuning.machine(cores));
+                    differences = spread.map(|spread| tuning.stale(spread, cores)).unwrap_or_default();
                     tuning.differences(&self.here).join("; ")
                 }
             };
@@ -176,6 +181,9 @@ impl Sources {
                 (machine, refused) = (None, Some(format!("tuning file {path} refused: {refusal}")));
             }
         }
+        let file = self.file.as_ref().filter(|_| machine.is_some()).map(|file| file.path.clone());
+        let stale = file.as_ref().filter(|_| !differences.is_empty());
+        let stale = stale.map(|path| format!("tuning file {path} is stale: {}", differences.join("; ")));
         let lacks = Lacks {
             times: measures && machine.is_none() && self.measured.times.is_none(),
             near: measures
@@ -189,10 +197,10 @@ impl Sources {
             None => self.measured,
         };
         let mut machine = machine.unwrap_or_else(|| Machine::built_in(cores)).with(&known);
-        if let Some(refused) = &refused {
-            machine.name = format!("{}; {refused})", machine.name.trim_end_matches(')'));
+        if let Some(words) = refused.as_ref().or(stale.as_ref()) {
+            machine.name = format!("{}; {words})", machine.name.trim_end_matches(')'));
         }
-        Ok(Settings { machine, overrides, refused, lacks })
+        Ok(Settings { machine, overrides, file, refused, stale, lacks })
     }
 }
 
@@ -248,6 +256,25 @@ mod tests {
         assert_eq!(Sources::parse(""), None);
         assert_eq!(Sources::parse("h\0yes\0"), None);
     }
+
+    /// A file that was measured on ranks that are spread in another way is used, and said to be stale.
+    #[test]
+    fn a_file_for_other_ranks_is_stale() {
+        let tuning = crate::select::tuning::Tuning::parse(&crate::select::tuning::example()).expect("sound");
+        let here = Here { host: tuning.machine.host.clone(), mpi: None, shares_memory: false };
+        let file = Some(File { path: "a.toml".into(), named: true, text: Ok(tuning.text()) });
+        let sources = Sources { here, variables: vec![], file, measured: Measurement::default() };
+        let settings = |spread: &str| sources.resolve(None, spread.parse().ok().as_ref()).expect("sound");
+        let same = settings("8 x 1");
+        assert_eq!((same.stale, same.refused, same.file.as_deref()), (None, None, Some("a.toml")));
+        let other = settings("4 x 2");
+        let words = other.stale.expect("stale");
+        assert!(words.contains("a.toml is stale: ") && words.contains("not 4 x 2"), "{words}");
+        assert!(other.machine.name.contains(&words) && other.machine.tau == same.machine.tau, "{}", other.machine.name);
+        // Where it is not known how ranks are spread, nothing is said of it.
+        assert_eq!(settings("").stale, None);
+    }
+
     /// A file goes before a measurement, and a measurement before built-in values; what neither tells is lacking unless the user wants none.
     #[test]
     fn what_is_not_known_is_lacking() {
@@ -257,7 +284,8 @@ mod tests {
             file: None,
             measured,
         };
-        let lacks = |measure, measured, cores| sources(measure, measured).resolve(cores).map(|settings| settings.lacks);
+        let lacks =
+            |measure, measured, cores| sources(measure, measured).resolve(cores, None).map(|settings| settings.lacks);
         let none = Measurement::default();
         let both = Measurement { times: Some(Times::NEAR), piped: None, near: Some(Times::NEAR) };
         assert_eq!(lacks(None, none, None), Ok(Lacks { times: true, near: true }));
@@ -268,7 +296,7 @@ mod tests {
         assert!(
             matches!(lacks(Some("no"), none, None), Err(Error::Environment { variable, .. }) if variable == MEASURE)
         );
-        let machine = sources(None, both).resolve(None).expect("sound").machine;
+        let machine = sources(None, both).resolve(None, None).expect("sound").machine;
         assert_eq!((machine.tau, machine.near), (Times::NEAR.tau, Some(Times::NEAR)));
         assert!(machine.name.contains("measured"), "{}", machine.name);
     }

@@ -77,7 +77,12 @@ pub fn of(experiment: &Experiment, size: usize, machine: &Machine, native: bool)
 
 /// The forms of an algorithm that differ for a call: one port or all ports (there symmetrised, if it can be), whole
 /// messages or packets.
-fn forms(algorithm: &Algorithm, call: &Call, machine: &Machine, packet: Option<usize>) -> Vec<(String, Options)> {
+fn forms(
+    algorithm: &'static Algorithm,
+    call: &Call,
+    machine: &Machine,
+    packet: Option<usize>,
+) -> Vec<(String, Options)> {
     let mut forms: Vec<(String, Parameters)> = Vec::new();
     for (ports, suffix) in [(PortModel::OnePort, ""), (PortModel::AllPorts, " all-ports")] {
         let symmetrized = algorithm.symmetrizes && ports == PortModel::AllPorts;
@@ -99,15 +104,22 @@ fn forms(algorithm: &Algorithm, call: &Call, machine: &Machine, packet: Option<u
     }
     forms.retain(|(_, parameters)| algorithm.accepts(call, parameters).is_ok());
     // On small cubes, and for whole messages, forms become the same: it would be measured twice.
-    let mut kept: Vec<(String, Parameters, Vec<Schedule>)> = Vec::new();
-    for (name, parameters) in forms {
+    let kept = distinct(call, forms, |(_, parameters)| (algorithm, parameters));
+    kept.into_iter().map(|(name, parameters)| (name, Options::exactly(algorithm, &parameters))).collect()
+}
+
+/// Of forms of algorithms those that make ranks do something else in a call than the ones before.
+pub fn distinct<F>(call: &Call, forms: Vec<F>, form: impl Fn(&F) -> (&'static Algorithm, &Parameters)) -> Vec<F> {
+    let mut kept: Vec<(F, Vec<Schedule>)> = Vec::new();
+    for one in forms {
+        let (algorithm, parameters) = form(&one);
         let ranks = 0..call.size.min(COMPARED_RANKS);
-        let schedules: Vec<_> = ranks.map(|rank| algorithm.schedule(call, &parameters, rank)).collect();
-        if kept.iter().all(|(_, _, known)| !known.iter().zip(&schedules).all(|(a, b)| same(a, b))) {
-            kept.push((name, parameters, schedules));
+        let schedules: Vec<_> = ranks.map(|rank| algorithm.schedule(call, parameters, rank)).collect();
+        if kept.iter().all(|(_, known)| !known.iter().zip(&schedules).all(|(a, b)| same(a, b))) {
+            kept.push((one, schedules));
         }
     }
-    kept.into_iter().map(|(name, parameters, _)| (name, Options::exactly(algorithm, &parameters))).collect()
+    kept.into_iter().map(|(one, _)| one).collect()
 }
 
 /// The packet in elements that the library takes for an algorithm and port model, if any.

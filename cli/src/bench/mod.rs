@@ -1,16 +1,16 @@
 //! `hypercoll bench`: every algorithm against MPI's own collectives, side by side.
 
-mod arena;
-mod budget;
+pub mod arena;
+pub mod budget;
 mod candidates;
 pub mod environment;
 mod experiment;
 pub mod fabric;
-mod jobs;
+pub mod jobs;
 mod limit;
-mod measure;
+pub mod measure;
 #[cfg(feature = "mpi")]
-mod native;
+pub mod native;
 #[cfg(not(feature = "mpi"))]
 #[path = "no_native.rs"]
 mod native;
@@ -34,7 +34,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 /// Bytes of an element.
-const ELEMENT: usize = size_of::<f64>();
+pub const ELEMENT: usize = size_of::<f64>();
 
 /// A barrier that takes longer than this (in seconds) is one of ranks that do not give up their processor.
 const CRAWLING: f64 = 2e-3;
@@ -105,15 +105,15 @@ enum NativeMode {
 }
 
 /// One rank's means: the library, and MPI itself where there is one.
-struct Side<'s> {
-    cube: &'s Hypercube,
-    native: Option<&'s Native>,
+pub struct Side<'s> {
+    pub cube: &'s Hypercube,
+    pub native: Option<&'s Native>,
 }
 
 impl Side<'_> {
     /// Element by element the largest value of all ranks, by native MPI if there is one: it then does not touch what is
     /// being measured.
-    fn maximum(&self, values: &mut [f64]) -> Result<(), Failure> {
+    pub fn maximum(&self, values: &mut [f64]) -> Result<(), Failure> {
         match self.native {
             Some(native) => {
                 native.maximum(values);

@@ -1,6 +1,10 @@
 //! `hypercoll tune`: measures what the choice of algorithms needs to know of a machine, and writes the tuning file.
 
 #[cfg(feature = "mpi")]
+mod calls;
+#[cfg(feature = "mpi")]
+mod check;
+#[cfg(feature = "mpi")]
 mod eager;
 #[cfg(feature = "mpi")]
 mod links;
@@ -22,8 +26,10 @@ use std::path::PathBuf;
 #[command(after_help = "Under mpirun, on the hosts and with the settings of MPI that programs will use, for instance:
   mpirun -n 8 --oversubscribe hypercoll tune
   mpirun --hostfile hosts hypercoll tune --out cluster.toml
+  mpirun -n 8 --oversubscribe hypercoll tune --check
 Where hosts have several ranks, one of each measures the links between them, and all of them together what messages within a host, and
-the starts of messages, take while all are at work.
+the starts of messages, take while all are at work. Then calls of every collective are made in several sizes, by the algorithms that are
+predicted to be the first, and natively; where a prediction is wrong, the file corrects it.
 The file goes to the default place, ~/.config/hypercoll/<host>-<shared|network>.toml, where programs on this machine find it by
 themselves, or where --out says, and HYPERCOLL_TUNING=FILE names it to programs.")]
 #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
@@ -31,8 +37,14 @@ pub struct TuneArgs {
     /// Write the tuning file here
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Measure nothing anew, but compare what is predicted with what calls take
+    #[arg(long, conflicts_with = "out")]
+    check: bool,
+    /// With --check: the tuning file, instead of the one that programs find here
+    #[arg(long, value_name = "FILE", requires = "check")]
+    tuning: Option<PathBuf>,
     /// Time for everything, in seconds, about
-    #[arg(long, default_value_t = 40.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 60.0, value_parser = seconds)]
     seconds: f64,
     /// Print what was found as JSON
     #[arg(long)]
@@ -53,11 +65,18 @@ pub fn run(_: &TuneArgs, _: &mut dyn Write) -> Result<(), Failure> {
 pub fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Failure> {
     use hypercoll::select::Overrides;
     // What is measured is the machine, not what a user has asked for, nor does a file that is yet to be written matter.
-    std::env::set_var("HYPERCOLL_TUNING", "");
+    match (args.check, &args.tuning) {
+        (false, _) => std::env::set_var("HYPERCOLL_TUNING", ""),
+        (true, Some(file)) => std::env::set_var("HYPERCOLL_TUNING", file),
+        (true, None) => {}
+    }
     Overrides::VARIABLES.iter().for_each(|name| std::env::remove_var(name));
     let universe = mpi::initialize().ok_or_else(|| "MPI is initialised already".to_string())?;
     let ranks = ranks::Ranks::new(universe.world())?;
-    let outcome = tune(args, &ranks, out);
+    let outcome = match args.check {
+        true => check::run(args, &ranks, out),
+        false => tune(args, &ranks, out),
+    };
     // While MPI is up: when the first rank has gone with an error, the launcher ends the others, and their words are lost.
     outcome.map_err(|failure| {
         let (Failure::Usage(message) | Failure::Found(message)) = &failure;
@@ -71,13 +90,17 @@ pub fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Failure> {
     })
 }
 
+/// The parts of the time for the machine and for calls.
+#[cfg(feature = "mpi")]
+const FOR_MACHINE: f64 = 0.65;
+#[cfg(feature = "mpi")]
+const FOR_CALLS: f64 = 0.3;
+
 /// All of it, on one rank; rank 0 prints and writes.
 #[cfg(feature = "mpi")]
 fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<(), Failure> {
     use crate::bench::progress::Progress;
-    use hypercoll::select::tuning::{Measured, Shared, Tuning};
-    use hypercoll::select::{Machine, Times};
-    use ranks::Value;
+    use hypercoll::select::tuning::Tuning;
     if ranks.size < 2 {
         return Err(Failure::Usage("ranks: 1; a machine is measured between at least 2 (mpirun -n 8 ...)".into()));
     }
@@ -89,65 +112,102 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
         return Err(Failure::Usage(place.err().unwrap_or_default()));
     }
     let progress = Progress::new(first);
-    progress.start("measuring", 1.0);
-    let reach = |done: f64| progress.reach(done);
-    let measured = ranks.one_a_host()?.map(|some| {
-        // The parts of the time are what the steps need on a slow network.
-        let eager = eager::boundary(&some);
-        reach(0.1);
-        let links = match some.cores {
-            Some(cores) => shared::measure(&some, cores, 0.5 * args.seconds),
-            None => links::measure(&some, eager, 0.6 * args.seconds, &reach),
-        };
-        reach(0.7);
-        let packet = packet::measure(&some, links.t_c.median, eager, 0.3 * args.seconds);
-        (eager, links, packet)
-    });
-    ranks.meet();
-    progress.end();
-    let Some((eager, mut links, packet)) = measured else { return Ok(()) };
-    if !first {
-        return Ok(());
-    }
-    // What was measured when all ranks were at work.
-    let Machine { near, tau, hop, piped, .. } = *ranks.cube.machine();
-    if near.is_some() {
-        (links.tau, links.hop) = (Value::once(tau), Value::once(hop));
-    }
-    let parameters = Measured {
-        tau: four_digits(links.tau.median),
-        hop: four_digits(links.hop.median),
-        t_c: four_digits(links.t_c.median),
-        ports: links.ports,
-        pairs_linked: links.pairs_linked,
-        packet: packet.best,
-        burst: links.burst,
-        eager,
-    };
-    let tuning = Tuning {
-        machine: origin,
-        parameters,
-        shared_memory: ranks.cores.map(|cores| Shared { cores, piped: piped.map(four_digits) }),
-        near: near.map(|Times { tau, hop, t_c }| Times {
-            tau: four_digits(tau),
-            hop: four_digits(hop),
-            t_c: four_digits(t_c),
-        }),
-    };
-    // Where noise has left nothing of a value, what would be written would be refused.
-    Tuning::parse(&tuning.text())
+    let measured = machine(ranks, FOR_MACHINE * args.seconds, &progress)?.map(|measured| measured.with(ranks, origin));
+    // All ranks go on with what the first one has found.
+    let text = measured.as_ref().map_or(String::new(), |(tuning, _, _)| tuning.text());
+    let mut tuning = Tuning::parse(&ranks.of_first(&text))
+        // Where noise has left nothing of a value, what would be written would be refused.
         .map_err(|error| Failure::Found(format!("the machine was too busy to be measured: {error}")))?;
+    let machine = tuning.machine(ranks.cores);
+    let calls = calls::measure(ranks, &machine, FOR_CALLS * args.seconds, calls::Extent::All, &progress)?;
+    tuning.checked = Some(calls.kept());
+    let (Some((_, links, packet)), true) = (measured, first) else { return Ok(()) };
     let place = place.ok().flatten();
     if let Some(place) = &place {
         std::fs::write(place, tuning.text())
             .map_err(|error| format!("out: cannot write {}: {error}", place.display()))?;
     }
-    let found = report::Found { tuning, links, packet, place };
+    let found = report::Found { tuning, links, packet, calls, place };
     if args.json {
         writeln!(out, "{}", found.json())?;
         return Ok(());
     }
     found.print(out)
+}
+
+/// What was measured of a machine.
+#[cfg(feature = "mpi")]
+struct Found {
+    eager: usize,
+    links: links::Links,
+    packet: packet::Packet,
+}
+
+/// Measures the machine for about so many seconds (all ranks call this together); found by one rank of each host at least.
+#[cfg(feature = "mpi")]
+fn machine(
+    ranks: &ranks::Ranks,
+    seconds: f64,
+    progress: &crate::bench::progress::Progress,
+) -> Result<Option<Found>, Failure> {
+    progress.start("measuring", 1.0);
+    let reach = |done: f64| progress.reach(done);
+    let found = ranks.one_a_host()?.map(|some| {
+        // The parts of the time are what the steps need on a slow network.
+        let eager = eager::boundary(&some);
+        reach(0.1);
+        let links = match some.cores {
+            Some(cores) => shared::measure(&some, cores, 0.5 * seconds),
+            None => links::measure(&some, eager, 0.6 * seconds, &reach),
+        };
+        reach(0.7);
+        let packet = packet::measure(&some, links.t_c.median, eager, 0.3 * seconds);
+        Found { eager, links, packet }
+    });
+    ranks.meet();
+    progress.end();
+    Ok(found)
+}
+
+#[cfg(feature = "mpi")]
+impl Found {
+    /// The tuning file, with what was measured when all ranks were at work, and what else is known of links and packets.
+    fn with(
+        self,
+        ranks: &ranks::Ranks,
+        origin: hypercoll::select::tuning::Origin,
+    ) -> (hypercoll::select::tuning::Tuning, links::Links, packet::Packet) {
+        use hypercoll::select::tuning::{Measured, Shared, Tuning};
+        use hypercoll::select::{Machine, Times};
+        use ranks::Value;
+        let Found { eager, mut links, packet } = self;
+        let Machine { near, tau, hop, piped, .. } = *ranks.cube.machine();
+        if near.is_some() {
+            (links.tau, links.hop) = (Value::once(tau), Value::once(hop));
+        }
+        let parameters = Measured {
+            tau: four_digits(links.tau.median),
+            hop: four_digits(links.hop.median),
+            t_c: four_digits(links.t_c.median),
+            ports: links.ports,
+            pairs_linked: links.pairs_linked,
+            packet: packet.best,
+            burst: links.burst,
+            eager,
+        };
+        let tuning = Tuning {
+            machine: origin,
+            parameters,
+            shared_memory: ranks.cores.map(|cores| Shared { cores, piped: piped.map(four_digits) }),
+            near: near.map(|Times { tau, hop, t_c }| Times {
+                tau: four_digits(tau),
+                hop: four_digits(hop),
+                t_c: four_digits(t_c),
+            }),
+            checked: None,
+        };
+        (tuning, links, packet)
+    }
 }
 
 /// As much as such measurements are good for.

@@ -73,6 +73,17 @@ impl Ranks {
         self.world.all_reduce_into(&own[..], values, SystemOperation::max());
     }
 
+    /// What the first rank has to say.
+    pub fn of_first(&self, text: &str) -> String {
+        let root = self.world.process_at_rank(0);
+        let mut length = [text.len() as u64];
+        root.broadcast_into(&mut length[..]);
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.resize(length[0] as usize, 0);
+        root.broadcast_into(&mut bytes[..]);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
     pub fn any(&self, yes: bool) -> bool {
         let mut value = [f64::from(u8::from(yes))];
         self.maximum(&mut value);

@@ -1,12 +1,17 @@
 //! Where a measurement was made, where its file goes, and what is printed of it.
 
+use super::calls::{Calls, Compared};
 use super::links::Links;
 use super::packet::Packet;
 use super::ranks::{Ranks, Value};
 use crate::bench::environment::date;
 use crate::bench::sizes::show_bytes;
+use crate::bench::statistics::Summary;
+use crate::bench::ELEMENT;
 use crate::Failure;
+use hypercoll::algorithm::PortModel;
 use hypercoll::select::tuning::{default_place, host_name, mpi_name, Here, Origin, Tuning};
+use hypercoll::select::Candidate;
 use mpi::collective::SystemOperation;
 use mpi::traits::*;
 use mpi::Rank;
@@ -59,6 +64,7 @@ pub struct Found {
     pub tuning: Tuning,
     pub links: Links,
     pub packet: Packet,
+    pub calls: Calls,
     pub place: Option<PathBuf>,
 }
 
@@ -77,6 +83,8 @@ impl Found {
                 json!({ "bytes": bytes, "s_per_byte": time })
             }).collect::<Vec<_>>(),
             "hop_s": spread(&self.links.hop),
+            "calls": self.calls.compared.iter().map(compared).collect::<Vec<_>>(),
+            "calls_left_out": self.calls.left_out,
         })
     }
 
@@ -122,6 +130,7 @@ impl Found {
             _ => (format!("{eager} B"), "largest message that did not wait, to 2 %"),
         };
         row("eager boundary", value, sure.into())?;
+        self.print_calls(out)?;
         match &self.place {
             Some(place) => {
                 writeln!(out, "written to {}", place.display())?;
@@ -131,4 +140,61 @@ impl Found {
         }
         Ok(())
     }
+
+    /// What was found of calls: where the choice is another one now, and where native MPI is faster.
+    fn print_calls(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        let Calls { compared, left_out, .. } = &self.calls;
+        let better = compared.iter().filter(|call| call.better().is_some()).count();
+        let native = compared.iter().filter(|call| call.native_is_faster().is_some()).count();
+        write!(out, "{} calls compared: {better} choices corrected, native MPI faster in {native}", compared.len())?;
+        match left_out.len() {
+            0 => writeln!(out)?,
+            some => writeln!(out, "; {some} calls left out for lack of time (see --seconds)")?,
+        }
+        for call in compared {
+            let (choice, summary) = &call.ours[0];
+            let (name, us) = (call.name(), |time: f64| format!("{:.1} us", time * 1e6));
+            if let Some((better, time)) = call.better() {
+                let [better, choice] = [better, choice].map(form);
+                writeln!(out, "  {name}: {better} in {}, not {choice} in {}", us(time.median), us(summary.median))?;
+            }
+            if let Some(time) = call.native_is_faster() {
+                let best = call.better().map_or(summary, |(_, summary)| summary);
+                writeln!(out, "  {name}: native MPI in {}, ours at best in {}", us(time), us(best.median))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An algorithm, and what is not as usual of it.
+pub fn form(Candidate { algorithm, parameters, .. }: &Candidate) -> String {
+    let packet =
+        parameters.packet.map_or(String::new(), |packet| format!(", packets of {}", show_bytes(packet * ELEMENT)));
+    let ports = if parameters.ports == PortModel::AllPorts { ", all ports" } else { "" };
+    format!("{}{ports}{packet}", algorithm.name)
+}
+
+fn compared(call: &Compared) -> Json {
+    let time = |summary: &Summary| {
+        let interval = summary.interval.map(|(low, high)| [low, high]);
+        json!({ "median_s": summary.median, "interval_s": interval })
+    };
+    let ours = call.ours.iter().map(|(candidate, summary)| {
+        json!({
+            "algorithm": candidate.algorithm.name,
+            "ports": candidate.parameters.ports.name(),
+            "packet_bytes": candidate.parameters.packet.map(|packet| packet * ELEMENT),
+            "predicted_s": candidate.predicted,
+            "measured": time(summary),
+        })
+    });
+    json!({
+        "collective": call.call.collective.name(),
+        "bytes": call.bytes,
+        "ours": ours.collect::<Vec<_>>(),
+        "native": time(&call.native),
+        "corrected_to": call.better().map(|(candidate, _)| candidate.algorithm.name),
+        "native_is_faster": call.native_is_faster().is_some(),
+    })
 }

@@ -1,0 +1,347 @@
+//! What calls take: by the library's choice, by what else it might have chosen, and by native MPI.
+//!
+//! All that is compared takes turns, so that whatever disturbs the machine disturbs all of it. Between turns ranks rest, each for a moment
+//! of its own, so that the system finds them new cores: where ranks share cores, times depend on which ranks share one, by up to a factor
+//! of two, and would otherwise do so for a whole run.
+
+use super::ranks::Ranks;
+use crate::bench::arena::Arena;
+use crate::bench::budget::shuffled;
+use crate::bench::jobs::{distinct, largest_buffer, Job, AUTO, NATIVE};
+use crate::bench::measure::Bench;
+use crate::bench::native::Native;
+use crate::bench::progress::Progress;
+use crate::bench::sizes::show_bytes;
+use crate::bench::statistics::Summary;
+use crate::bench::{Side, ELEMENT};
+use crate::Failure;
+use hypercoll::collective::{Call, Collective};
+use hypercoll::select::{candidates, By, Candidate, Checked, Machine, Options, Spread, Timed};
+use mpi::traits::*;
+use std::time::{Duration, Instant};
+
+/// Bytes of vectors and blocks. None is farther from the next one than [`hypercoll::select::REACH`], so that between them all is known.
+const SIZES: [usize; 7] = [8, 128, 2 << 10, 16 << 10, 128 << 10, 1 << 20, 4 << 20];
+/// Larger buffers of a rank are left out, in bytes.
+const LARGEST_BUFFER: usize = 8 << 20;
+/// So many candidates are compared, if none is predicted to take longer than so many times what the first one is.
+const MOST: usize = 4;
+const CLOSE: f64 = 3.0;
+/// Turns, at least and at most. (Six samples are the fewest that tell how sure a median is.)
+const FEWEST_TURNS: usize = 9;
+const MOST_TURNS: usize = 40;
+/// Repetitions of a turn, of which the median counts, after one that does not; of calls longer than so many seconds there is but one.
+const REPETITIONS: usize = 5;
+const LONG: f64 = 5e-3;
+/// What a rank rests between turns at most, in microseconds.
+const REST: u64 = 2000;
+/// The part of its share that is planned for a call; the rest is for turns that take longer than the first.
+const PLANNED: f64 = 0.7;
+/// A call gets no more than this part of the time left.
+const SHARE: f64 = 0.25;
+/// What differs by less is as fast, however sure it is: from one run to the next, times differ by as much.
+const APART: f64 = 1.05;
+
+/// What is to be measured.
+#[derive(Clone, Copy)]
+pub enum Extent {
+    /// The choice and native MPI.
+    Choice,
+    /// What might have been chosen, too.
+    All,
+}
+
+/// What was measured.
+pub struct Calls {
+    pub spread: Spread,
+    pub compared: Vec<Compared>,
+    /// Calls that there was no time for.
+    pub left_out: Vec<String>,
+}
+
+/// One call.
+pub struct Compared {
+    pub call: Call,
+    pub bytes: usize,
+    /// The choice first.
+    pub ours: Vec<(Candidate, Summary)>,
+    pub native: Summary,
+}
+
+/// One call, not yet measured.
+struct Point {
+    call: Call,
+    bytes: usize,
+    candidates: Vec<Candidate>,
+}
+
+/// How the ranks are spread over hosts.
+pub fn spread(ranks: &Ranks) -> Spread {
+    Spread::of(ranks.size, ranks.cube.hosts(), ranks.cores.is_some())
+}
+
+/// Measures for about so many seconds what `machine` makes the library choose; all ranks call this together, and get the same.
+pub fn measure(
+    ranks: &Ranks,
+    machine: &Machine,
+    seconds: f64,
+    extent: Extent,
+    progress: &Progress,
+) -> Result<Calls, Failure> {
+    let start = Instant::now();
+    let points = points(ranks, machine, extent)?;
+    let native = Native::new(ranks.world.duplicate());
+    let side = Side { cube: &ranks.cube, native: Some(&native) };
+    let jobs: Vec<Vec<Job>> = points.iter().map(|point| point.jobs()).collect();
+    let mut bench = Bench { side: &side, arena: Arena::new(ranks.rank, &jobs.concat()) };
+    let mut calls = Calls { spread: spread(ranks), compared: Vec::new(), left_out: Vec::new() };
+    let all = points.len();
+    // One is measured whatever it takes.
+    let times = |point: &Point| point.candidates.iter().map(|candidate| candidate.predicted).sum::<f64>();
+    let shortest = (0..all).min_by(|&a, &b| times(&points[a]).total_cmp(&times(&points[b])));
+    progress.start("measuring calls", all as f64);
+    for (done, (point, jobs)) in points.into_iter().zip(jobs).enumerate() {
+        let mut elapsed = [start.elapsed().as_secs_f64()];
+        side.maximum(&mut elapsed)?;
+        let left = seconds - elapsed[0];
+        let share = left / (all - done) as f64;
+        let left = if shortest == Some(done) { f64::INFINITY } else { left };
+        match samples(&mut bench, &point, &jobs, left, share)? {
+            Some(samples) => calls.compared.extend(point.compared(&samples)),
+            None => calls.left_out.push(point.name()),
+        }
+        progress.reach(done as f64 + 1.0);
+    }
+    progress.end();
+    Ok(calls)
+}
+
+/// All calls: first those whose first candidates are predicted to be close to each other.
+fn points(ranks: &Ranks, machine: &Machine, extent: Extent) -> Result<Vec<Point>, Failure> {
+    let mut points = Vec::new();
+    for collective in Collective::ALL.into_iter().filter(|collective| Checked::corrects(*collective)) {
+        let sizes = if collective.has_data() { &SIZES[..] } else { &[0] };
+        for &bytes in sizes {
+            let hosts = ranks.cube.hosts().filter(|_| collective.knows_hosts()).cloned();
+            let call = Call { hosts, ..Call::new(collective, ranks.size, bytes / ELEMENT) };
+            if largest_buffer(&call) > LARGEST_BUFFER {
+                continue;
+            }
+            let found = candidates(&call, ELEMENT, &Options::default(), machine).map_err(|error| error.to_string())?;
+            let mut serving = found.serving;
+            let most = serving.first().map_or(0.0, |first| CLOSE * first.predicted);
+            serving.retain(|candidate| candidate.predicted <= most);
+            serving.truncate(match extent {
+                Extent::Choice => 1,
+                // Some of them may turn out to be the same.
+                Extent::All => 2 * MOST,
+            });
+            let mut candidates = distinct(&call, serving, |candidate| (candidate.algorithm, &candidate.parameters));
+            candidates.truncate(MOST);
+            points.push(Point { call, bytes, candidates });
+        }
+    }
+    let distance = |point: &Point| match &point.candidates[..] {
+        [first, second, ..] => second.predicted / first.predicted,
+        _ => f64::INFINITY,
+    };
+    points.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+    Ok(points)
+}
+
+/// The samples of each job; `None` if they would take too much of the seconds that are left. The share is what each of the calls to come
+/// may take.
+fn samples(
+    bench: &mut Bench,
+    point: &Point,
+    jobs: &[Job],
+    left: f64,
+    share: f64,
+) -> Result<Option<Vec<Vec<f64>>>, Failure> {
+    let predicted: f64 = point.candidates.iter().map(|candidate| candidate.predicted).sum();
+    if predicted * (FEWEST_TURNS + 2) as f64 > SHARE * left {
+        return Ok(None);
+    }
+    // The first repetition makes plans and connections.
+    let mut once = Vec::new();
+    for job in jobs {
+        once.push(bench.batch(job, 1, 1)?[0]);
+    }
+    bench.side.maximum(&mut once)?;
+    let repetitions = |once: f64| if once > LONG { (0, 1) } else { (1, REPETITIONS) };
+    let turn: f64 = once.iter().map(|&time| time * (repetitions(time).0 + repetitions(time).1) as f64).sum();
+    let turn = turn + REST as f64 * 1e-6;
+    if turn * FEWEST_TURNS as f64 > SHARE * left {
+        return Ok(None);
+    }
+    let turns = ((PLANNED * share / turn) as usize).clamp(FEWEST_TURNS, MOST_TURNS);
+    let mut samples = vec![Vec::new(); jobs.len()];
+    for turn in 0..turns {
+        std::thread::sleep(rest(bench.side.cube.rank(), turn));
+        for at in (0..jobs.len()).map(|at| (at + turn) % jobs.len()) {
+            let (warm_up, wanted) = repetitions(once[at]);
+            let mut times = bench.batch(&jobs[at], warm_up, wanted)?;
+            bench.side.maximum(&mut times)?;
+            samples[at].extend(Summary::of(&times).map(|summary| summary.median));
+        }
+    }
+    Ok(Some(samples))
+}
+
+/// How long a rank rests before a turn: neither all alike nor always the same.
+fn rest(rank: usize, turn: usize) -> Duration {
+    Duration::from_micros(shuffled(REST as usize, rank as u64, turn)[0] as u64)
+}
+
+impl Point {
+    fn jobs(&self) -> Vec<Job> {
+        let job = |name: &str, options| Job {
+            // The communicator knows its hosts itself.
+            call: Call { hosts: None, ..self.call.clone() },
+            bytes: self.bytes,
+            implementation: name.into(),
+            options,
+            forced: None,
+        };
+        let exactly = |candidate: &Candidate| Some(Options::exactly(candidate.algorithm, &candidate.parameters));
+        let ours = self.candidates.iter().map(|candidate| job(AUTO, exactly(candidate)));
+        ours.chain([job(NATIVE, None)]).collect()
+    }
+
+    fn name(&self) -> String {
+        name(&self.call, self.bytes)
+    }
+
+    fn compared(self, samples: &[Vec<f64>]) -> Option<Compared> {
+        let summaries: Option<Vec<Summary>> = samples.iter().map(|samples| Summary::of(samples)).collect();
+        let summaries = summaries?;
+        let native = *summaries.last()?;
+        let ours: Vec<_> = self.candidates.into_iter().zip(summaries).collect();
+        (!ours.is_empty()).then_some(Compared { call: self.call, bytes: self.bytes, ours, native })
+    }
+}
+
+/// A call in words.
+fn name(call: &Call, bytes: usize) -> String {
+    match call.collective.has_data() {
+        true => format!("{} of {}", call.collective, show_bytes(bytes)),
+        false => call.collective.to_string(),
+    }
+}
+
+/// Whether one is faster than another, and no noise.
+fn faster(one: &Summary, other: &Summary) -> bool {
+    let apart = one.interval.zip(other.interval).is_some_and(|((_, high), (low, _))| high < low);
+    apart && one.median * APART < other.median
+}
+
+impl Compared {
+    pub fn name(&self) -> String {
+        name(&self.call, self.bytes)
+    }
+
+    /// The fastest of those that are faster than the choice.
+    pub fn better(&self) -> Option<&(Candidate, Summary)> {
+        let (first, others) = self.ours.split_first()?;
+        let better = others.iter().filter(|(_, summary)| faster(summary, &first.1));
+        better.min_by(|(_, a), (_, b)| a.median.total_cmp(&b.median))
+    }
+
+    /// The time of native MPI if it is faster than all of ours.
+    pub fn native_is_faster(&self) -> Option<f64> {
+        let all = self.ours.iter().all(|(_, summary)| faster(&self.native, summary));
+        all.then_some(self.native.median)
+    }
+
+    /// What a tuning file keeps: the choice; what is faster; and what is slower, and takes longer in comparison than is predicted, so that
+    /// for calls of another size it is not chosen too soon.
+    pub fn kept(&self) -> Vec<Timed> {
+        let timed = |by, time: f64| {
+            let Call { collective, .. } = self.call;
+            Timed { collective, bytes: self.bytes, by, time: super::four_digits(time) }
+        };
+        let (choice, first) = &self.ours[0];
+        let longer = |candidate: &Candidate, summary: &Summary| {
+            summary.median / first.median > APART * candidate.predicted / choice.predicted
+        };
+        let apart = |(candidate, summary): &(Candidate, Summary)| {
+            faster(summary, first) || faster(first, summary) && longer(candidate, summary)
+        };
+        let kept = self.ours.iter().enumerate().filter(|(nth, one)| *nth == 0 || apart(one));
+        let ours = kept.map(|(_, (candidate, summary))| {
+            timed(By::ours(candidate.algorithm, &candidate.parameters, ELEMENT), summary.median)
+        });
+        ours.chain(self.native_is_faster().map(|time| timed(By::Native, time))).collect()
+    }
+}
+
+impl Calls {
+    /// What a tuning file keeps, by collective and size.
+    pub fn kept(&self) -> Checked {
+        let mut compared: Vec<&Compared> = self.compared.iter().collect();
+        compared.sort_by_key(|compared| (compared.call.collective, compared.bytes));
+        Checked { spread: self.spread.clone(), times: compared.into_iter().flat_map(Compared::kept).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hypercoll::select::tuning::Tuning;
+
+    /// A call that was measured to take so many times what is predicted, plus or minus one in a hundred, by the first candidates; and
+    /// natively so many times what the choice is predicted to take.
+    fn compared(times: &[f64], native: f64) -> Compared {
+        let call = Call::new(Collective::Broadcast, 8, 1 << 17);
+        let serving = candidates(&call, ELEMENT, &Options::default(), &Machine::network()).expect("sound").serving;
+        let around = |time: f64| [0.99, 0.99, 0.995, 1.0, 1.0, 1.0, 1.005, 1.01, 1.01].map(|part| part * time);
+        let native = Summary::of(&around(native * serving[0].predicted)).expect("samples");
+        let measured = |(candidate, times): (&Candidate, &f64)| {
+            // As close as can be.
+            let candidate = Candidate { predicted: serving[0].predicted, ..*candidate };
+            Some((candidate, Summary::of(&around(times * serving[0].predicted))?))
+        };
+        let ours = serving.iter().zip(times).filter_map(measured).collect();
+        Compared { call, bytes: 1 << 20, ours, native }
+    }
+
+    #[test]
+    fn noise_is_not_kept() {
+        let kept = |times: &[f64], native| compared(times, native).kept().len();
+        assert_eq!(kept(&[1.0, 1.04, 0.96], 0.96), 1, "the choice alone");
+        assert_eq!(kept(&[1.0, 1.04, 0.9], 1.0), 2);
+        assert_eq!(kept(&[1.0, 1.2, 0.9], 0.8), 4);
+        // What is slower as predicted is no news.
+        let mut slower = compared(&[1.0, 1.2], 1.0);
+        slower.ours[1].0.predicted *= 1.2;
+        assert_eq!(slower.kept().len(), 1);
+        // Native is faster only if it is faster than all of ours.
+        assert_eq!(kept(&[1.0, 1.2, 0.8], 0.9), 3);
+        // Too few samples tell nothing, whatever they say.
+        let mut few = compared(&[1.0, 0.5], 0.1);
+        few.ours[1].1.interval = None;
+        assert_eq!((few.kept().len(), few.better().is_some(), few.native_is_faster()), (1, false, None));
+    }
+
+    /// What is kept makes the library choose what was measured to be the fastest, and through a file as well.
+    #[test]
+    fn what_is_kept_leads_to_the_better_choice() {
+        for (times, best) in [([1.0, 0.9, 0.8], 2), ([1.0, 0.8, 0.9], 1), ([3.0, 3.1, 2.95], 0), ([0.1, 1.0, 1.0], 0)] {
+            let compared = compared(&times, 1.0);
+            let (call, wanted) = (compared.call.clone(), compared.ours[best].0);
+            assert_eq!(compared.better().is_some(), best > 0);
+            let calls = Calls { spread: Spread::of(8, None, false), compared: vec![compared], left_out: vec![] };
+            let machine = Machine { checked: Some(calls.kept().into()), ..Machine::network() };
+            let choice = hypercoll::select::choose(&call, ELEMENT, &Options::default(), &machine).expect("sound");
+            assert_eq!(
+                (choice.algorithm.name, choice.parameters),
+                (wanted.algorithm.name, wanted.parameters),
+                "{times:?}"
+            );
+            let text = "[machine]\nhost='h'\ncpu=''\nmpi=''\nhosts=8\nranks=8\nhypercoll='0'\ndate=''\n[parameters]\ntau=1\nhop=1\nt_c=1\n\
+                        ports=1\npairs_linked=true\npacket=1\nburst=0\neager=0\n";
+            let tuning = Tuning { checked: Some(calls.kept()), ..Tuning::parse(text).expect("sound") };
+            assert_eq!(Tuning::parse(&tuning.text()).map(|tuning| tuning.checked), Ok(Some(calls.kept())));
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! What `hypercoll tune` has measured of calls, and how that corrects what the model predicts.
+//!
+//! At a size that was measured, an algorithm's correction is its measured time over what the model says. Algorithms that were not
+//! measured, or that could not be told apart from the model's choice, are corrected by as much as that choice: what the model has got wrong
+//! of its choice, it is taken to have got wrong of all. So a correction never puts an algorithm of which nothing is known before one that
+//! has been measured, and noise changes no order.
+//!
+//! Between two sizes, corrections are interpolated: their logarithms are linear in the logarithm of the size. Where the next size is
+//! farther away than a factor of [`REACH`], or there is none, they fade out within it. Calls of another kind, and ranks that are spread over
+//! hosts in another way than those that measured, are not corrected at all: which algorithm wins there, nobody has seen.
+//!
+//! The correction is a pure function of the call and the machine, like all of the choice. Times, not factors, are what is kept: they mean the
+//! same when the parameters of the machine are changed.
+
+use super::{predict, Machine, Spread};
+use crate::algorithm::{registry, Algorithm, Parameters, PortModel};
+use crate::collective::{Call, Collective};
+
+/// How far a size tells something of another one.
+pub const REACH: f64 = 16.0;
+
+/// Bytes of the elements in what was measured.
+const ELEMENT: usize = 8;
+
+/// What calls took, on ranks that are spread in one way.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Checked {
+    /// How the ranks were spread.
+    pub spread: Spread,
+    /// The times. Of several of one collective and size the first one of ours is that of the model's choice; others are there only if they
+    /// could be told apart from it, and native's only if it was faster than all of ours.
+    pub times: Vec<Timed>,
+}
+
+/// What one call took: with root 0, not in place, by an operation that commutes, of elements of 8 bytes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Timed {
+    /// The collective: one that [`Checked::corrects`].
+    pub collective: Collective,
+    /// Bytes of the vector or of a block.
+    pub bytes: usize,
+    /// What carried it out.
+    pub by: By,
+    /// Seconds: the median of what the slowest rank took.
+    pub time: f64,
+}
+
+/// What carries out a call.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum By {
+    /// MPI's own collective, as it chooses by itself.
+    Native,
+    /// The library.
+    Ours {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// The port model.
+        ports: PortModel,
+        /// Bytes of its packets; `None` for whole messages.
+        packet: Option<usize>,
+    },
+}
+
+impl Checked {
+    /// Whether calls of a collective are corrected: those that MPI has, too, and that name no ranks but a root.
+    pub fn corrects(collective: Collective) -> bool {
+        collective.meaning().native.is_some() && collective.knows_hosts()
+    }
+
+    /// The sizes of a collective that were measured, in order.
+    fn sizes(&self, collective: Collective) -> Vec<usize> {
+        let of_it = self.times.iter().filter(|timed| timed.collective == collective);
+        let mut sizes: Vec<usize> = of_it.map(|timed| timed.bytes).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// What was measured of a collective at a size.
+    fn at(&self, collective: Collective, bytes: usize) -> impl Iterator<Item = &Timed> {
+        self.times.iter().filter(move |timed| timed.collective == collective && timed.bytes == bytes)
+    }
+}
+
+impl Machine {
+    /// Whether native MPI was measured faster, for a call of elements of so many bytes, than all algorithms of the library: at the sizes
+    /// next to it, as far as they are no farther away than a factor of [`REACH`]. The library cannot run native collectives; who can is
+    /// told here where to.
+    pub fn native_is_faster(&self, call: &Call, element: usize) -> bool {
+        let Some(checked) = self.checked.as_deref().filter(|checked| serves(checked, call, self)) else { return false };
+        let near = near(&checked.sizes(call.collective), call.count.saturating_mul(element));
+        let native = |bytes| checked.at(call.collective, bytes).any(|timed| timed.by == By::Native);
+        !near.is_empty() && near.into_iter().all(|(bytes, _)| native(bytes))
+    }
+}
+
+/// Whether a call is like those that were measured.
+fn serves(checked: &Checked, call: &Call, machine: &Machine) -> bool {
+    let alike = !call.ordered && call.layout.is_none() && call.avoid.is_none();
+    let spread = || Spread::of(call.size, call.hosts.as_ref(), machine.shared.is_some());
+    alike && Checked::corrects(call.collective) && checked.spread.ranks() == call.size && checked.spread == spread()
+}
+
+/// The sizes next to so many bytes, each with its weight, from above 0 to 1.
+fn near(sizes: &[usize], bytes: usize) -> Vec<(usize, f64)> {
+    // Nothing is as far away as one byte.
+    let log = |bytes: usize| (bytes.max(1) as f64).ln();
+    let above = sizes.partition_point(|size| *size <= bytes);
+    let (lower, upper) = (above.checked_sub(1).map(|at| sizes[at]), sizes.get(above).copied());
+    let apart = lower.zip(upper).map_or(f64::INFINITY, |(lower, upper)| log(upper) - log(lower));
+    let weight = |size| 1.0 - (log(size) - log(bytes)).abs() / apart.min(REACH.ln());
+    let weighted = [lower, upper].into_iter().flatten().map(|size| (size, weight(size)));
+    weighted.filter(|(_, weight)| *weight > 0.0).collect()
+}
+
+/// The corrections of one call.
+pub(super) struct Corrections(Vec<Correction>);
+
+/// What one size says.
+struct Correction {
+    weight: f64,
+    /// Logarithms of measured over predicted times, that of the model's choice first.
+    factors: Vec<(By, f64)>,
+}
+
+impl Corrections {
+    /// Those of a call whose elements have so many bytes; none as a rule.
+    pub fn of(call: &Call, element: usize, machine: &Machine) -> Corrections {
+        let checked = machine.checked.as_deref().filter(|checked| serves(checked, call, machine));
+        let Some(checked) = checked else { return Corrections(Vec::new()) };
+        let sizes = near(&checked.sizes(call.collective), call.count.saturating_mul(element));
+        let correction = |(bytes, weight): (usize, f64)| {
+            let measured = Call { count: bytes / ELEMENT, ..call.clone() };
+            let factor = |timed: &Timed| Some((timed.by, (timed.time / timed.by.predicted(&measured, machine)?).ln()));
+            let factors = checked.at(call.collective, bytes).filter_map(factor);
+            Correction { weight, factors: factors.filter(|(_, factor)| factor.is_finite()).collect() }
+        };
+        Corrections(sizes.into_iter().map(correction).collect())
+    }
+
+    /// How many times as long an algorithm takes as the model says.
+    pub fn factor(&self, algorithm: &Algorithm, parameters: &Parameters) -> f64 {
+        let logarithm = self.0.iter().map(|Correction { weight, factors }| {
+            let own = factors.iter().find(|(by, _)| by.is(algorithm, parameters));
+            weight * own.or(factors.first()).map_or(0.0, |(_, factor)| *factor)
+        });
+        logarithm.sum::<f64>().exp()
+    }
+}
+
+impl By {
+    /// An algorithm with parameters, on elements of so many bytes.
+    pub fn ours(algorithm: &Algorithm, parameters: &Parameters, element: usize) -> By {
+        let packet = parameters.packet.map(|packet| packet * element);
+        By::Ours { algorithm: algorithm.name, ports: parameters.ports, packet }
+    }
+
+    /// Whether it is an algorithm in this form: on as many ports, in packets or in whole messages.
+    fn is(&self, algorithm: &Algorithm, parameters: &Parameters) -> bool {
+        let usual = *parameters == usual(algorithm, parameters.ports, parameters.packet);
+        let By::Ours { algorithm: name, ports, packet } = *self else { return false };
+        usual && name == algorithm.name && ports == parameters.ports && packet.is_some() == parameters.packet.is_some()
+    }
+
+    /// What the model says of a call of elements of 8 bytes; nothing of native MPI.
+    fn predicted(&self, call: &Call, machine: &Machine) -> Option<f64> {
+        let By::Ours { algorithm, ports, packet } = *self else { return None };
+        let algorithm = registry::find(call.collective, algorithm).ok()?;
+        let packet = packet.map(|bytes| (bytes / ELEMENT).max(1));
+        Some(predict(algorithm, call, ELEMENT, &usual(algorithm, ports, packet), machine))
+    }
+}
+
+/// The parameters that the choice considers where nothing is asked for.
+fn usual(algorithm: &Algorithm, ports: PortModel, packet: Option<usize>) -> Parameters {
+    let symmetrized = algorithm.symmetrizes && ports == PortModel::AllPorts;
+    Parameters { packet, symmetrized, ..Parameters::new(ports) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{candidates, choose, Candidate, Options};
+    use super::*;
+    use crate::address::Hosts;
+    use crate::collective::Layout;
+    use crate::schedule::Avoided;
+    use std::sync::Arc;
+
+    const P: usize = 8;
+
+    fn call(bytes: usize) -> Call {
+        Call::new(Collective::Broadcast, P, bytes / ELEMENT)
+    }
+
+    fn serving(call: &Call, machine: &Machine) -> Vec<Candidate> {
+        candidates(call, ELEMENT, &Options::default(), machine).expect("sound").serving
+    }
+
+    /// A candidate's measured time: so many times what the model says.
+    fn timed(candidate: &Candidate, bytes: usize, times: f64) -> Timed {
+        let by = By::ours(candidate.algorithm, &candidate.parameters, ELEMENT);
+        Timed { collective: Collective::Broadcast, bytes, by, time: times * candidate.model }
+    }
+
+    fn with(times: Vec<Timed>) -> Machine {
+        let checked = Checked { spread: Spread::of(P, None, false), times };
+        Machine { checked: Some(Arc::new(checked)), ..Machine::network() }
+    }
+
+    /// The second of the candidates was measured faster than the first.
+    fn overturned(bytes: usize) -> (Vec<Candidate>, Machine) {
+        let before = serving(&call(bytes), &Machine::network());
+        let faster = 0.5 * before[0].model / before[1].model;
+        let machine = with(vec![timed(&before[0], bytes, 2.0), timed(&before[1], bytes, faster)]);
+        (before, machine)
+    }
+
+    #[test]
+    fn what_was_measured_faster_is_chosen_and_explained() {
+        let (before, machine) = overturned(1 << 20);
+        let choice = choose(&call(1 << 20), ELEMENT, &Options::default(), &machine).expect("sound");
+        assert_eq!((choice.algorithm.name, choice.parameters), (before[1].algorithm.name, before[1].parameters));
+        assert!((choice.predicted / (0.5 * before[0].model) - 1.0).abs() < 1e-9 && choice.model == before[1].model);
+        assert!(choice.why.contains("corrected by what tune measured"), "{}", choice.why);
+        let plain = choose(&call(1 << 20), ELEMENT, &Options::default(), &Machine::network()).expect("sound");
+        assert!(plain.predicted == plain.model && !plain.why.contains("corrected"), "{}", plain.why);
+    }
+
+    /// Whatever the model's choice was measured to take, what was not measured keeps its distance.
+    #[test]
+    fn nothing_unknown_overtakes() {
+        for bytes in [8, 1 << 10, 1 << 16, 1 << 20] {
+            let before = serving(&call(bytes), &Machine::network());
+            for times in [0.01, 1.0, 100.0] {
+                let machine = with(vec![timed(&before[0], bytes, times)]);
+                for size in [bytes, bytes * 3, bytes * 8] {
+                    let after = serving(&call(size), &machine);
+                    let names =
+                        |all: &[Candidate]| all.iter().map(|c| (c.algorithm.name, c.parameters)).collect::<Vec<_>>();
+                    assert_eq!(
+                        names(&after),
+                        names(&serving(&call(size), &Machine::network())),
+                        "{bytes} {times} {size}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn corrections_fade_with_the_distance() {
+        let bytes = 1 << 16;
+        let (before, machine) = overturned(bytes);
+        let algorithm = before[0].algorithm;
+        let factor = |bytes: usize, machine: &Machine| {
+            Corrections::of(&call(bytes), ELEMENT, machine).factor(algorithm, &before[0].parameters)
+        };
+        let about = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-9;
+        assert!(about(factor(bytes, &machine), 2.0));
+        // Half the way to where nothing is left.
+        assert!(about(factor(bytes * 4, &machine), 2f64.sqrt()) && about(factor(bytes / 4, &machine), 2f64.sqrt()));
+        for far in [bytes * 16, bytes / 16, 8, 1 << 30, 0] {
+            assert_eq!(factor(far, &machine), 1.0, "{far}");
+        }
+        // Between two sizes from one to the other.
+        let mut times = machine.checked.as_ref().expect("corrections").times.clone();
+        let upper = serving(&call(bytes * 4), &Machine::network());
+        let same = upper.iter().find(|c| By::ours(c.algorithm, &c.parameters, 8).is(algorithm, &before[0].parameters));
+        times.push(timed(same.expect("it serves"), bytes * 4, 8.0));
+        let machine = with(times);
+        assert!(about(factor(bytes, &machine), 2.0) && about(factor(bytes * 2, &machine), 4.0));
+        assert!(about(factor(bytes * 4, &machine), 8.0) && about(factor(bytes * 16, &machine), 8f64.sqrt()));
+    }
+
+    #[test]
+    fn only_calls_like_those_measured_are_corrected() {
+        let all = [Collective::AllReduce, Collective::AllGather];
+        let [reduce, gather] = all.map(|collective| Call::new(collective, P, 1 << 10));
+        let time = |call: &Call| Timed {
+            collective: call.collective,
+            ..timed(&serving(call, &Machine::network())[0], 1 << 13, 2.0)
+        };
+        let machine = with(vec![time(&reduce), time(&gather)]);
+        let corrected = |call: &Call, machine: &Machine| {
+            let serving = serving(call, machine);
+            assert!(!serving.is_empty(), "{call:?}");
+            serving.iter().any(|c| c.predicted != c.model)
+        };
+        for like in [reduce.clone(), gather.clone(), Call { in_place: true, ..reduce.clone() }] {
+            assert!(corrected(&like, &machine), "{like:?}");
+        }
+        let others = [
+            Call::new(Collective::AllReduce, P - 1, reduce.count),
+            Call::new(Collective::AllToAll, P, gather.count),
+            Call { hosts: Hosts::with_ranks(&[4, 4], false), ..reduce.clone() },
+            Call { avoid: Avoided::new(P, &[(0, 1)]).ok(), ..gather.clone() },
+            Call { ordered: true, ..reduce.clone() },
+            gather.clone().with_layout(Layout::of_vectors([1 << 10; P])),
+        ];
+        for other in others {
+            assert!(!corrected(&other, &machine), "{other:?}");
+        }
+        // As many ranks, but on one host.
+        let shared = Machine { checked: machine.checked.clone(), ..Machine::shared_memory(2) };
+        assert!(!corrected(&reduce, &shared));
+        // Roots are alike.
+        let (_, machine) = overturned(1 << 20);
+        assert!(corrected(&call(1 << 20).with_root(5), &machine));
+    }
+
+    #[test]
+    fn all_ranks_choose_alike_whatever_the_order_of_sizes() {
+        let (_, one) = overturned(1 << 10);
+        let (_, other) = overturned(1 << 20);
+        let times = |machine: &Machine| machine.checked.as_ref().expect("corrections").times.clone();
+        let forwards = with([times(&one), times(&other)].concat());
+        let backwards = with([times(&other), times(&one)].concat());
+        for bytes in (3..24).map(|shift| 1 << shift) {
+            let all =
+                |machine: &Machine| serving(&call(bytes), machine).iter().map(|c| c.predicted).collect::<Vec<_>>();
+            assert_eq!(all(&forwards), all(&backwards));
+        }
+    }
+
+    #[test]
+    fn native_is_faster_where_all_sizes_next_to_it_say_so() {
+        let native = |bytes| Timed { collective: Collective::Broadcast, bytes, by: By::Native, time: 1e-6 };
+        let ours = |bytes| timed(&serving(&call(bytes), &Machine::network())[0], bytes, 1.0);
+        let machine = with(vec![ours(1 << 10), ours(1 << 13), native(1 << 13), ours(1 << 16), native(1 << 16)]);
+        let faster = |bytes| machine.native_is_faster(&call(bytes), ELEMENT);
+        assert!([1 << 13, 1 << 14, 1 << 16, 1 << 18].into_iter().all(faster));
+        assert!(![8, 1 << 10, 1 << 12, 1 << 20].into_iter().any(faster));
+        let other = Call::new(Collective::Broadcast, P + 1, 1 << 10);
+        assert!(!machine.native_is_faster(&other, ELEMENT) && !Machine::network().native_is_faster(&call(1 << 13), 8));
+    }
+}

@@ -1,0 +1,195 @@
+//! A tuning file as text.
+
+use super::section::{quoted, Section};
+use super::{checked, Measured, Origin, Shared, Tuning};
+use crate::select::Times;
+use std::fmt::Write;
+use toml::de::DeTable;
+
+impl Tuning {
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// What is wrong with it: no TOML, an unknown or missing key, a value that cannot be.
+    pub fn parse(text: &str) -> Result<Tuning, String> {
+        let tuning = Tuning::read(text)?;
+        let Measured { tau, hop, t_c, ports, packet, .. } = tuning.parameters;
+        let near = tuning.near.unwrap_or(Times::NEAR);
+        let piped = tuning.shared_memory.as_ref().and_then(|shared| shared.piped);
+        for (key, time) in [
+            ("parameters.tau", tau),
+            ("parameters.t_c", t_c),
+            ("parameters.hop", hop),
+            ("near.tau", near.tau),
+            ("near.t_c", near.t_c),
+            ("near.hop", near.hop),
+            ("shared_memory.piped", piped.unwrap_or(1.0)),
+        ] {
+            if !time.is_finite() || time < 0.0 {
+                return Err(format!("{key}: {time} is no time"));
+            }
+            // If messages or bytes were free, any number of them would be as good.
+            if time == 0.0 && !key.ends_with("hop") {
+                return Err(format!("{key}: 0; more than 0 is needed"));
+            }
+        }
+        let cores = tuning.shared_memory.as_ref().map_or(1, |shared| shared.cores);
+        let counts = [
+            ("machine.hosts", tuning.machine.hosts),
+            ("machine.ranks", tuning.machine.ranks),
+            ("parameters.ports", ports as usize),
+            ("parameters.packet", packet),
+            ("shared_memory.cores", cores),
+        ];
+        if let Some((key, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
+            return Err(format!("{key}: 0; at least 1 is needed"));
+        }
+        let Origin { hosts, ranks, .. } = tuning.machine;
+        if let Some(spread) = tuning.checked.as_ref().map(|checked| &checked.spread) {
+            if (spread.hosts(), spread.ranks()) != (hosts, ranks) {
+                return Err(format!("checked.ranks: {spread} are not the {ranks} ranks on {hosts} hosts of [machine]"));
+            }
+        }
+        match (hosts, &tuning.shared_memory) {
+            (1, None) => Err("machine.hosts: 1, so the ranks share one memory, but there is no [shared_memory]".into()),
+            (2.., Some(_)) => Err("shared_memory: ranks on several hosts share none".into()),
+            (1, _) if tuning.near.is_some() => Err("near: ranks on one host are all near".into()),
+            _ => Ok(tuning),
+        }
+    }
+
+    /// What the file says, whether it can be or not.
+    fn read(text: &str) -> Result<Tuning, String> {
+        let table = DeTable::parse(text).map_err(|error| error.to_string().trim_end().to_string())?;
+        let file = Section { name: String::new(), table: table.get_ref() };
+        file.knows(&["machine", "parameters", "shared_memory", "near", "checked"])?;
+        let [host, cpu, mpi, hosts, ranks, hypercoll, date] =
+            file.section("machine")?.entries(["host", "cpu", "mpi", "hosts", "ranks", "hypercoll", "date"])?;
+        let machine = Origin {
+            host: host.text()?,
+            cpu: cpu.text()?,
+            mpi: mpi.text()?,
+            hosts: hosts.count()?,
+            ranks: ranks.count()?,
+            hypercoll: hypercoll.text()?,
+            date: date.text()?,
+        };
+        let [tau, hop, t_c, ports, pairs_linked, packet, burst, eager] = file.section("parameters")?.entries([
+            "tau",
+            "hop",
+            "t_c",
+            "ports",
+            "pairs_linked",
+            "packet",
+            "burst",
+            "eager",
+        ])?;
+        let parameters = Measured {
+            tau: tau.number()?,
+            hop: hop.number()?,
+            t_c: t_c.number()?,
+            ports: ports.count()?,
+            pairs_linked: pairs_linked.truth()?,
+            packet: packet.count()?,
+            burst: burst.count()?,
+            eager: eager.count()?,
+        };
+        let shared_memory = if file.has("shared_memory") {
+            let section = file.section("shared_memory")?;
+            section.knows(&["cores", "piped"])?;
+            let piped = section.has("piped").then(|| section.entry("piped")?.number()).transpose()?;
+            Some(Shared { cores: section.entry("cores")?.count()?, piped })
+        } else {
+            None
+        };
+        let near = if file.has("near") {
+            let [tau, hop, t_c] = file.section("near")?.entries(["tau", "hop", "t_c"])?;
+            Some(Times { tau: tau.number()?, hop: hop.number()?, t_c: t_c.number()? })
+        } else {
+            None
+        };
+        let checked = file.has("checked").then(|| checked::read(&file.section("checked")?)).transpose()?;
+        Ok(Tuning { machine, parameters, shared_memory, near, checked })
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        let Origin { host, cpu, mpi, hosts, ranks, hypercoll, date } = &self.machine;
+        let Measured { tau, hop, t_c, ports, pairs_linked, packet, burst, eager } = &self.parameters;
+        let [host, cpu, mpi, hypercoll, date] = [host, cpu, mpi, hypercoll, date].map(|text| quoted(text));
+        let mut text = format!(
+            "# Written by `hypercoll tune`. HYPERCOLL_TUNING names the file to use.\n\
+             [machine]\nhost = {host}\ncpu = {cpu}\nmpi = {mpi}\nhosts = {hosts}\nranks = {ranks}\n\
+             hypercoll = {hypercoll}\ndate = {date}\n\n\
+             [parameters]\n\
+             tau = {tau:e} # start-up of a message, seconds\n\
+             hop = {hop:e} # until a rank that waits sees a message, seconds\n\
+             t_c = {t_c:e} # transfer time, seconds per byte\n\
+             ports = {ports} # of a node that work at once\n\
+             pairs_linked = {pairs_linked} # every two ranks are linked as well as neighbours on the cube\n\
+             packet = {packet} # good packet that is passed on, bytes\n\
+             burst = {burst} # what a link lets pass at once after a pause, bytes\n\
+             eager = {eager} # largest message that does not wait for its receiver, bytes; 0: no bound found\n"
+        );
+        // Writing to a string does not fail.
+        if let Some(Shared { cores, piped }) = &self.shared_memory {
+            let _ = write!(text, "\n[shared_memory]\ncores = {cores}\n");
+            if let Some(piped) = piped {
+                let _ = writeln!(text, "piped = {piped:e} # transfer time of short messages, seconds per byte");
+            }
+        }
+        if let Some(Times { tau, hop, t_c }) = &self.near {
+            let _ = write!(text, "\n[near] # between ranks of one host\ntau = {tau:e}\nhop = {hop:e}\nt_c = {t_c:e}\n");
+        }
+        self.checked.iter().for_each(|checked| checked::write(checked, &mut text));
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{network, shared};
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for tuning in [network(), shared()] {
+            assert_eq!(Tuning::parse(&tuning.text()), Ok(tuning.clone()), "{}", tuning.text());
+        }
+        let mut extreme = network();
+        extreme.parameters =
+            Measured { tau: 1e-300, hop: 0.0, t_c: 1e300, ports: 1, pairs_linked: true, packet: 1, burst: 0, eager: 0 };
+        assert_eq!(Tuning::parse(&extreme.text()), Ok(extreme));
+    }
+
+    #[test]
+    fn files_that_make_no_sense_are_refused_by_key() {
+        let (network, shared) = (network().text(), shared().text());
+        let broken = [
+            ("".to_string(), "machine"),
+            ("[machine".to_string(), "TOML"),
+            (network.replace("tau = ", "tao = "), "tao"),
+            (network.replace("ports = 3", "ports = 0"), "ports"),
+            (network.replace("ports = 3", "ports = -1"), "ports"),
+            (network.replace("packet = 8192", "packet = 0"), "packet"),
+            (network.replace("ranks = 8", "ranks = 0"), "ranks"),
+            (network.replace("hosts = 8", "hosts = 1"), "shared_memory"),
+            (shared.replace("hosts = 1", "hosts = 2"), "shared_memory"),
+            (shared.replace("cores = 2", "cores = 0"), "cores"),
+            (shared.replace("piped = 3", "piped = -3"), "piped"),
+            (shared.clone() + "[near]\ntau = 1e-7\nhop = 0\nt_c = 1e-9\n", "near"),
+            (network.replace("t_c = 1e-10", "t_c = 0.0"), "near.t_c"),
+            (network.replace("hop = 2e-6", "hop = -1.0"), "near.hop"),
+            (shared.replace("hop = 1.5e-5", "hop = nan"), "hop"),
+            (network.replace("tau = 1", "tau = -1"), "tau"),
+            (network.replace("t_c = 1.6e-7", "t_c = inf"), "t_c"),
+            (network.replace("tau = 1.23e-4", "tau = 0.0"), "parameters.tau: 0;"),
+            (network.replace("t_c = 1.6e-7", "t_c = 0.0"), "parameters.t_c: 0;"),
+            (network.replace("pairs_linked = false", "pairs_linked = 0"), "pairs_linked"),
+        ];
+        for (text, word) in broken {
+            let refusal = Tuning::parse(&text).expect_err(&text);
+            assert!(refusal.contains(word), "'{word}' is not in: {refusal}");
+        }
+    }
+}
