@@ -60,4 +60,4 @@ use crate::schedule::Route;
 pub use formula::{Figure, Figures, Formula, Shape};
 pub use parameters::{Order, Parameters};
 use row::DEFAULTS;
-pub use row::{Algorithm, Form, Unsuited, Write};
+pub use row::{Algorithm, Far, Form, Unsuited, Write};

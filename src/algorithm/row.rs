@@ -8,6 +8,9 @@ use std::fmt;
 /// Writes the route of one node.
 pub type Write = fn(&Problem, &Parameters, usize, &mut Route);
 
+/// Messages and hops between hosts.
+pub type Far = fn(&Shape) -> (usize, usize);
+
 /// How a collective is made of routes.
 #[derive(Clone, Copy)]
 pub enum Form {
@@ -67,7 +70,7 @@ pub struct Algorithm {
     /// Elements that go into, or out of, the host through whose ports the most go, where it has been thought of; see [`Shape::on_host`].
     pub crossing: Option<fn(&Shape) -> f64>,
     /// Where hosts have leaders: the messages that one sends to other hosts one after another, and the hops between hosts.
-    pub far: Option<fn(&Shape) -> (usize, usize)>,
+    pub far: Option<Far>,
     /// The packet size in elements that takes the least time for (shape, tau, t_c), where packets are taken.
     pub best_packet: fn(&Shape, f64, f64) -> f64,
     /// How it is made.

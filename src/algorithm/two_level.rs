@@ -182,7 +182,7 @@ pub fn messages(problem: &Problem, node: usize) -> (usize, Vec<Message>) {
             round,
             peer: leads,
             sends: false,
-            places: vec![node..node + 1],
+            places: std::iter::once(node..node + 1).collect(),
         }));
         return (rounds, messages);
     }
@@ -199,7 +199,10 @@ pub fn messages(problem: &Problem, node: usize) -> (usize, Vec<Message>) {
         sends: true,
         places: places(&below),
     }));
-    messages.extend(near.map(|(round, mate)| Message { round, peer: mate, sends: true, places: vec![mate..mate + 1] }));
+    messages.extend(near.map(|(round, mate)| {
+        let places = std::iter::once(mate..mate + 1).collect();
+        Message { round, peer: mate, sends: true, places }
+    }));
     (rounds, messages)
 }
 
