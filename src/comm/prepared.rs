@@ -8,7 +8,7 @@ use crate::engine::{Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::raw::request::{Persistent, Request, Scope};
-use crate::select::Options;
+use crate::select::{Choice, Options};
 use crate::topology::sbnt::Variant;
 use std::panic::Location;
 use std::rc::Rc;
@@ -21,6 +21,8 @@ pub(super) struct Prepared<'c> {
     pub(super) options: Options,
     /// Lengths to be compared with those that the call says, if they have not been: elements of both buffers.
     pub(super) lengths: Option<[usize; 2]>,
+    /// What has been chosen for it, if something has, and is what the options say.
+    pub(super) chosen: Option<Choice>,
 }
 
 impl Prepared<'_> {
@@ -87,7 +89,7 @@ impl Prepared<'_> {
             Err(error) => return self.refused(engine, at, error.clone()),
         };
         self.call.count = arguments.count;
-        let plan = match self.cube.plan(&self.call, arguments.element, &self.options) {
+        let plan = match self.cube.plan(&self.call, arguments.element, &self.options, self.chosen.as_ref()) {
             Ok(plan) => plan,
             Err(error) => return self.refused(engine, at, error),
         };
