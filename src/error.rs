@@ -98,6 +98,13 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// A buffer cannot be made of blocks like that.
+    Partition {
+        /// Which argument.
+        argument: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Bins of a histogram that cannot be.
     Bins {
         /// Which argument.
@@ -201,6 +208,7 @@ impl fmt::Display for Error {
             }
             Error::Permutation { why } => write!(f, "permutation: {why}"),
             Error::Shape { argument, why } => write!(f, "{argument}: {why}"),
+            Error::Partition { argument, why } => write!(f, "{argument}: {why}"),
             Error::Bins { argument, why } => write!(f, "{argument}: {why}"),
             Error::Call { argument, collective, why } => write!(f, "{argument}: {collective}: {why}"),
             Error::Link { link, why } => write!(f, "avoid_links: {}-{}: {why}", link.0, link.1),

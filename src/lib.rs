@@ -161,6 +161,7 @@ mod hash;
 pub mod histogram;
 pub mod matrix;
 pub mod operation;
+pub mod partition;
 mod plan;
 pub mod raw;
 pub mod render;
@@ -174,6 +175,7 @@ pub use error::{Error, Result};
 #[cfg(feature = "mpi")]
 pub use executor::mpi::control_variables;
 pub use operation::{Commutative, Reduction, SystemOperation};
+pub use partition::{Partition, PartitionMut};
 pub use raw::request;
 
 /// The Rust of the pages: compiled, and run where it needs no MPI.

@@ -1,7 +1,8 @@
 //! Plans: what a rank is going to do in a call, and why. They are made once for every form of a call, and found again.
 //!
 //! Memory: [`MOST_PLANS`] plans at most, which hold [`MOST_HELD`] entries together, or a single one that holds more. What would
-//! exceed that starts the cache afresh. The last plan of each of [`MOST_RECENT`] places stays at hand in any case.
+//! exceed that starts the cache afresh. The last plan of each of [`MOST_RECENT`] places stays at hand in any case. Calls with blocks of
+//! different lengths, which may be others every time, have a cache of their own, an eighth of it, and places of their own: they drive out no others.
 
 use crate::collective::{Call, Layout};
 use crate::error::Result;
@@ -17,6 +18,8 @@ const MOST_RECENT: usize = 64;
 const MOST_PLANS: usize = 4096;
 /// What the plans kept hold together: [`Plan::entries`]. At about 35 bytes an entry, some 75 MB.
 const MOST_HELD: usize = 1 << 21;
+/// By how much less there is room for calls with a layout.
+const FEWER: usize = 8;
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct PlanKey {
@@ -53,29 +56,36 @@ impl Plan {
         schedule: Schedule,
         rank: usize,
     ) -> Plan {
-        let signature = Fnv::of(&(call, element, options, choice.algorithm.name, &choice.parameters));
+        let signature = Fnv::of(&(call.agreed(), element, options, choice.algorithm.name, &choice.parameters));
         let lengths = (call.send_len(rank), call.receive_len(rank));
         Plan { call: call.clone(), element, choice, schedule, lengths, signature }
     }
 
-    /// Operations, their ranges and dependencies, and what the call lists: blocks (of two numbers each) and targets. Several plans
+    /// Operations, their ranges and dependencies, and what the call lists: blocks and targets. Several plans
     /// may share such a list; each counts it.
     fn entries(&self) -> usize {
         let schedule = &self.schedule;
         let operations = schedule.operations().iter();
         let listed: usize = operations.map(|o| 1 + schedule.ranges(o).len() + schedule.dependencies(o).len()).sum();
-        let blocks = self.call.layout.as_ref().map_or(0, Layout::blocks);
+        let blocks = self.call.layout.as_ref().map_or(0, Layout::listed);
         let targets = self.call.permutation.as_ref().map_or(0, |permutation| permutation.len());
-        listed + 2 * blocks + targets
+        listed + blocks + targets
     }
+}
+
+/// Plans kept, as many as there is room for.
+#[derive(Default)]
+struct Kept {
+    plans: HashMap<PlanKey, Rc<Plan>>,
+    /// The sum of their entries.
+    held: usize,
 }
 
 /// The plans kept.
 #[derive(Default)]
 pub(crate) struct Plans {
-    kept: HashMap<PlanKey, Rc<Plan>>,
-    /// The sum of their entries.
-    held: usize,
+    /// Of calls without a layout, and with one.
+    kept: [Kept; 2],
     /// The plans looked up last, each in the place that a few of its numbers give it or in the one beside: looked at first, as comparing
     /// a key is faster than hashing it.
     recent: Vec<Option<(PlanKey, Rc<Plan>)>>,
@@ -92,7 +102,12 @@ fn place(call: &Call, element: usize, options: &Options) -> usize {
     ];
     // Products of odd numbers, which do not wait for each other.
     let mixed = numbers.iter().fold(0, |mixed: u64, &(number, factor)| mixed ^ (number as u64).wrapping_mul(factor));
-    (mixed >> 58) as usize % MOST_RECENT
+    let place = (mixed >> 58) as usize % MOST_RECENT;
+    if call.layout.is_some() {
+        MOST_RECENT + place / FEWER
+    } else {
+        place
+    }
 }
 
 impl Plans {
@@ -113,25 +128,30 @@ impl Plans {
             }
         }
         let key = PlanKey { call: call.clone(), element, options: options.clone() };
-        let plan = match self.kept.get(&key) {
+        let unequal = call.layout.is_some();
+        let kept = &mut self.kept[usize::from(unequal)];
+        let plan = match kept.plans.get(&key) {
             Some(plan) => Rc::clone(plan),
-            None => self.keep(key.clone(), make()?),
+            None => kept.keep(key.clone(), make()?, if unequal { FEWER } else { 1 }),
         };
-        self.recent.resize(MOST_RECENT, None);
+        self.recent.resize(MOST_RECENT + MOST_RECENT / FEWER, None);
         // Two calls in turn that fall on one place do not drive each other out.
         self.recent[place ^ 1] = self.recent[place].replace((key, Rc::clone(&plan)));
         Ok(plan)
     }
+}
 
-    fn keep(&mut self, key: PlanKey, plan: Plan) -> Rc<Plan> {
+impl Kept {
+    /// Keeps a plan, where there is room for so many times fewer.
+    fn keep(&mut self, key: PlanKey, plan: Plan, fewer: usize) -> Rc<Plan> {
         let entries = plan.entries();
-        if self.kept.len() >= MOST_PLANS || self.held + entries > MOST_HELD {
-            self.kept.clear();
+        if self.plans.len() >= MOST_PLANS / fewer || self.held + entries > MOST_HELD / fewer {
+            self.plans.clear();
             self.held = 0;
         }
         self.held += entries;
         let plan = Rc::new(plan);
-        self.kept.insert(key, Rc::clone(&plan));
+        self.plans.insert(key, Rc::clone(&plan));
         plan
     }
 }
@@ -165,9 +185,12 @@ mod tests {
     /// Looks a call up, whose plan has so many sends; the bounds hold after that.
     fn find(plans: &mut Plans, call: &Call, sends: usize) -> Rc<Plan> {
         let found = plans.find(call, 1, &Options::default(), || Ok(plan(call, sends))).unwrap();
-        assert!(plans.kept.len() <= MOST_PLANS && plans.recent.len() <= MOST_RECENT);
-        assert!(plans.held <= MOST_HELD || plans.kept.len() == 1);
-        assert_eq!(plans.held, plans.kept.values().map(|plan| plan.entries()).sum::<usize>());
+        assert!(plans.recent.len() <= MOST_RECENT + MOST_RECENT / FEWER);
+        for (kept, fewer) in plans.kept.iter().zip([1, FEWER]) {
+            assert!(kept.plans.len() <= MOST_PLANS / fewer);
+            assert!(kept.held <= MOST_HELD / fewer || kept.plans.len() == 1);
+            assert_eq!(kept.held, kept.plans.values().map(|plan| plan.entries()).sum::<usize>());
+        }
         found
     }
 
@@ -176,7 +199,7 @@ mod tests {
         let call = Call::new(Collective::Broadcast, 4, 10);
         assert_eq!(plan(&call, 5).entries(), 10);
         let call = Call::new(Collective::AllGather, 4, 10).with_layout(Layout::of_vectors([1, 2, 0, 3]));
-        assert_eq!(plan(&call, 5).entries(), 18);
+        assert_eq!(plan(&call, 5).entries(), 15);
         let call = Call::new(Collective::Permute, 4, 10);
         assert_eq!(plan(&call, 5).entries(), 14);
         // Each of two receives into one range waits for the one before.
@@ -194,7 +217,7 @@ mod tests {
             assert!(Rc::ptr_eq(&find(&mut plans, call, 1), &made));
         }
         let refused = plans.find(&Call::new(Collective::Barrier, 2, 0), 1, &Options::default(), || Err(Error::Packet));
-        assert!(refused.is_err() && plans.kept.len() == calls.len());
+        assert!(refused.is_err() && plans.kept[0].plans.len() == calls.len());
     }
 
     #[test]
@@ -217,32 +240,50 @@ mod tests {
         for count in 0..MOST_PLANS {
             plans.find(&call(count), 1, &Options::default(), || Ok(plan(&call(count), 1))).unwrap();
         }
-        assert_eq!(plans.kept.len(), MOST_PLANS);
+        assert_eq!(plans.kept[0].plans.len(), MOST_PLANS);
         for more in 1..5 {
             find(&mut plans, &call(MOST_PLANS + more), 1);
-            assert_eq!(plans.kept.len(), more);
+            assert_eq!(plans.kept[0].plans.len(), more);
         }
     }
 
     #[test]
     fn plans_are_limited_in_what_they_hold() {
         let mut plans = Plans::default();
-        let call = |blocks: usize, root: usize| {
-            let layout = Layout::of_vectors(std::iter::repeat_n(1, blocks));
-            Call::new(Collective::Scatter, 2, 0).with_root(root).with_layout(layout)
+        let call = |targets: usize, root: usize| Call {
+            permutation: Some((0..targets).collect()),
+            ..Call::new(Collective::Permute, 2, 0).with_root(root)
         };
         // Three fit, the next one starts afresh.
-        let third = MOST_HELD / 6 - 1;
+        let third = MOST_HELD / 3 - 2;
         for (index, kept) in [1, 2, 3, 1, 2, 3, 1].into_iter().enumerate() {
             find(&mut plans, &call(third, index), 1);
-            assert_eq!(plans.kept.len(), kept);
+            assert_eq!(plans.kept[0].plans.len(), kept);
         }
         // One that is too long stays as long as no other comes, and is at hand even then.
         let long = call(MOST_HELD, 0);
         let made = find(&mut plans, &long, 1);
-        assert_eq!(plans.kept.len(), 1);
+        assert_eq!(plans.kept[0].plans.len(), 1);
         find(&mut plans, &call(1, 1), 1);
-        assert_eq!(plans.kept.len(), 1);
+        assert_eq!(plans.kept[0].plans.len(), 1);
         assert!(Rc::ptr_eq(&find(&mut plans, &long, 1), &made));
+    }
+
+    /// Lengths that are others every time leave all else in its place.
+    #[test]
+    fn layouts_drive_out_nothing_else() {
+        let mut plans = Plans::default();
+        let usual = |count| Call::new(Collective::Broadcast, 2, count);
+        let made: Vec<_> = (0..MOST_RECENT).map(|count| find(&mut plans, &usual(count), 1)).collect();
+        let recent = |plans: &Plans| plans.recent[..MOST_RECENT].iter().flatten().count();
+        let before = recent(&plans);
+        for count in 0..2 * MOST_PLANS {
+            let call = Call::new(Collective::AllGather, 2, 0).with_layout(Layout::of_vectors([count, 7]));
+            find(&mut plans, &call, 1);
+        }
+        assert_eq!((recent(&plans), plans.kept[0].plans.len()), (before, MOST_RECENT));
+        for (count, made) in made.iter().enumerate() {
+            assert!(Rc::ptr_eq(&find(&mut plans, &usual(count), 1), made));
+        }
     }
 }

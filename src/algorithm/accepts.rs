@@ -1,7 +1,7 @@
 //! Whether an algorithm serves a call.
 
 use super::{Algorithm, Parameters, PortModel};
-use crate::collective::Call;
+use crate::collective::{Call, Known, Layout};
 use crate::error::{Error, Result};
 use crate::topology::sbnt::Variant;
 
@@ -49,6 +49,17 @@ impl Algorithm {
         if let (true, PortModel::AllPorts, Some((a, b))) = (call.ordered, parameters.ports, link) {
             let why = format!("combines in rank order only one port at a time while the link {a}-{b} is avoided");
             return unsuited("ports", why);
+        }
+        let known = call.layout.as_ref().map_or(Known::All, Layout::known);
+        if !self.needs(call, parameters).are(known) {
+            let why = match (parameters.packet, &call.avoid) {
+                (None, None) => "passes blocks on, whose lengths this rank does not know",
+                (Some(_), _) => "cuts into packets only where all ranks know the lengths of all blocks",
+                (None, Some(_)) => {
+                    "goes round links that are avoided only where all ranks know the lengths of all blocks"
+                }
+            };
+            return unsuited("lengths", why.into());
         }
         (self.suits)(call, parameters).or_else(|(argument, why)| unsuited(argument, why))
     }

@@ -23,6 +23,7 @@
 
 mod accepts;
 mod formula;
+mod lengths;
 mod making;
 mod parameters;
 pub mod registry;
@@ -58,6 +59,7 @@ mod two_level;
 pub use crate::schedule::PortModel;
 use crate::schedule::Route;
 pub use formula::{Figure, Figures, Formula, Shape};
+pub use lengths::Lengths;
 pub use parameters::{Order, Parameters};
 use row::DEFAULTS;
 pub use row::{Algorithm, Far, Form, Unsuited, Write};

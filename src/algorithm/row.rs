@@ -1,6 +1,6 @@
 //! A row of the registry.
 
-use super::{Formula, Order, Parameters, PortModel, Shape};
+use super::{Formula, Lengths, Order, Parameters, PortModel, Shape};
 use crate::collective::{Call, Collective};
 use crate::schedule::{Problem, Route};
 use std::fmt;
@@ -53,6 +53,8 @@ pub struct Algorithm {
     pub variants: bool,
     /// The port models for which it makes schedules.
     pub ports: &'static [PortModel],
+    /// Of which blocks of unequal lengths a rank must know how long they are, where nothing is cut into packets.
+    pub lengths: Lengths,
     /// What else a call and its parameters must be.
     pub suits: fn(&Call, &Parameters) -> std::result::Result<(), Unsuited>,
     /// The formula in words.
@@ -95,6 +97,7 @@ pub(super) const DEFAULTS: Algorithm = Algorithm {
     orders: &[],
     variants: false,
     ports: &PortModel::ALL,
+    lengths: Lengths::Passing,
     suits: |_, _| Ok(()),
     cost: "",
     formula: |_| Formula::NOTHING,

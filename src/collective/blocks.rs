@@ -49,7 +49,7 @@ impl Call {
 
     /// Offset in the receive buffer of the block from rank `from` to the rank that holds the buffer.
     pub(super) fn place(&self, from: usize, index: usize) -> usize {
-        self.layout.as_ref().map_or(from * self.count, |layout| layout.place(index))
+        self.layout.as_ref().map_or(from * self.count, |layout| layout.place_from(from, index))
     }
 
     /// The index of the block that holds position `at` of the space.
@@ -62,11 +62,11 @@ impl Call {
 
     /// The whole space.
     pub fn space(&self) -> Range<usize> {
-        let of_equal = |blocks: usize| self.layout.as_ref().map_or(blocks * self.count, Layout::end);
+        let of_blocks = |blocks: usize| self.layout.as_ref().map_or(blocks * self.count, Layout::end);
         let len = match self.collective.meaning().blocks {
             Blocks::None => 0,
             Blocks::Parts => self.count,
-            Blocks::Ranks | Blocks::Pairs => of_equal(self.blocks()),
+            Blocks::Ranks | Blocks::Pairs => of_blocks(self.blocks()),
             Blocks::Ends { both } if both && self.root != self.peer => 2 * self.count,
             Blocks::Ends { .. } => self.count,
             Blocks::Product => self.product().space(),

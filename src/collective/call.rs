@@ -1,12 +1,12 @@
 //! A call as data.
 
-use super::{Avoided, Collective, Layout, MatrixProduct, Permutation};
+use super::{Avoided, Collective, Known, Layout, MatrixProduct, Permutation};
 use crate::address::{dimension_for, Hosts};
 use std::sync::Arc;
 
 /// One collective call: all that a schedule depends on, apart from the algorithm and its parameters.
 ///
-/// Every rank of the communicator holds an equal `Call`; counts are in elements.
+/// Every rank of the communicator holds an equal `Call`, but for what it knows of its [`Layout`]; counts are in elements.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Call {
     /// Which collective.
@@ -76,6 +76,13 @@ impl Call {
         self.count = layout.longest();
         self.layout = Some(layout);
         self
+    }
+
+    /// What all ranks know of it: of those that agree the same, but for the buffers of each.
+    pub(crate) fn agreed(&self) -> Call {
+        let Some(layout) = &self.layout else { return self.clone() };
+        let count = if layout.known() == Known::All { self.count } else { 0 };
+        Call { layout: Some(layout.agreed()), count, ..self.clone() }
     }
 
     /// The transposition of a grid of submatrices with `columns` columns, which must divide the number of ranks: rank

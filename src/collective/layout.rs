@@ -1,65 +1,265 @@
 //! Blocks of unequal lengths.
+//!
+//! # Who knows which lengths
+//! A rank needs the lengths of the blocks that pass through it, and of no others: positions of the space are a rank's own, and a block
+//! that it does not know has none of them. So a rank that knows less makes the same schedule ([`Known`] says how much it knows):
+//!
+//! | the call | known on every rank | who makes its schedule |
+//! |---|---|---|
+//! | all-gather, reduce-scatter, permutations, transpositions | all lengths | any algorithm |
+//! | scatter and gather, all lengths told first | all lengths | any algorithm |
+//! | scatter and gather, lengths sent down the tree first | what passes through the rank; sum and longest | algorithms along one tree, without packets |
+//! | scatter and gather, without | the rank's own | `direct` |
+//! | all-to-all | what the rank sends and receives | `shift`, `pairwise_xor` |
+//!
+//! What algorithm serves the call, all ranks choose alike: by what all of them know, that is all lengths, their sum and the longest, or
+//! none at all ([`Layout::typical`]). Nowhere is a list of more than two lengths for each rank.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Blocks of unequal lengths: where each begins in the space, and in the receive buffer of the rank on which it ends.
+/// Blocks of unequal lengths: where each begins in the space, and in the buffers of the rank on which it lies.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Layout {
-    /// First position of every block, and the end of the last one.
-    starts: Arc<[usize]>,
-    /// Offset of every block in the receive buffer.
-    places: Arc<[usize]>,
+    kind: Kind,
+    known: Known,
+    /// Whether what passes through a rank stays in its receive buffer, block after block.
+    keeps: bool,
+    /// Offsets in the send buffer and in the receive buffer of this rank, by block; `None`: one after another.
+    places: [Option<Arc<[usize]>>; 2],
 }
 
+/// Which blocks there are: first position of every block, and the end of the last one.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Kind {
+    /// One a rank.
+    Vectors { starts: Arc<[usize]> },
+    /// One from every rank to every rank, each with its offset in the receive buffer.
+    Pairs { starts: Arc<[usize]>, offsets: Arc<[usize]> },
+    /// Those from one rank, and then those to it, but the one to itself.
+    Row { rank: usize, starts: Arc<[usize]> },
+    /// Some of those that there are, one a rank, ascending.
+    Some { size: usize, blocks: Arc<[usize]>, starts: Arc<[usize]> },
+}
+
+/// What lengths a rank knows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Known {
+    /// All, and so do the others.
+    All,
+    /// Those of blocks that pass through it; and, as all ranks, the sum of all and the longest.
+    Passing {
+        /// Elements of all blocks.
+        sum: usize,
+        /// Elements of the longest block.
+        longest: usize,
+    },
+    /// Those of blocks that it has before or after.
+    Own,
+    /// For a choice: the sum of all and the longest, as all ranks. Whatever else an algorithm needs will be told.
+    Summary {
+        /// Elements of all blocks.
+        sum: usize,
+        /// Elements of the longest block.
+        longest: usize,
+    },
+}
+
+/// Which buffer offsets are of.
+const SENT: usize = 0;
+const RECEIVED: usize = 1;
+
 impl Layout {
-    /// Number of blocks.
-    pub(crate) fn blocks(&self) -> usize {
-        self.places.len()
-    }
-
-    /// The positions of a block.
-    pub(super) fn block(&self, index: usize) -> Range<usize> {
-        self.starts[index]..self.starts[index + 1]
-    }
-
-    /// Offset of a block in the receive buffer.
-    pub(super) fn place(&self, index: usize) -> usize {
-        self.places[index]
-    }
-
-    /// The block that holds a position.
-    pub(super) fn index(&self, at: usize) -> usize {
-        self.starts.partition_point(|&start| start <= at) - 1
-    }
-
-    /// Elements of all blocks.
-    pub(super) fn end(&self) -> usize {
-        self.starts.last().copied().unwrap_or(0)
-    }
-
-    /// Elements of the longest block.
-    pub fn longest(&self) -> usize {
-        (0..self.blocks()).map(|index| self.block(index).len()).max().unwrap_or(0)
-    }
-
-    /// One block a rank, each alone in its receive buffer: `lengths` in elements, by rank.
+    /// One block a rank: `lengths` in elements, by rank, known on all ranks.
     pub fn of_vectors(lengths: impl IntoIterator<Item = usize>) -> Layout {
-        let starts = prefix_sums(lengths);
-        Layout { places: vec![0; starts.len() - 1].into(), starts }
+        Layout::with(Kind::Vectors { starts: prefix_sums(lengths) }, Known::All)
     }
 
-    /// A block from every rank to every rank: `length(from, to)` in elements.
+    /// A block from every rank to every rank: `length(from, to)` in elements, known on all ranks.
     pub fn of_pairs(size: usize, length: impl Fn(usize, usize) -> usize) -> Layout {
         let pairs = (0..size).flat_map(|from| (0..size).map(move |to| (from, to)));
         let starts = prefix_sums(pairs.clone().map(|(from, to)| length(from, to)));
         let mut filled = vec![0usize; size];
-        let places = pairs.map(|(from, to)| {
-            let place = filled[to];
-            filled[to] = place.saturating_add(length(from, to));
-            place
+        let offsets = pairs.map(|(from, to)| {
+            let offset = filled[to];
+            filled[to] = offset.saturating_add(length(from, to));
+            offset
         });
-        Layout { starts, places: places.collect() }
+        let offsets = offsets.collect();
+        Layout::with(Kind::Pairs { starts, offsets }, Known::All)
+    }
+
+    /// The blocks that `rank` sends, by target, and those that it receives, by source: all that it knows of an all-to-all. Both say
+    /// how long the block to itself is, and must agree.
+    pub fn of_row(rank: usize, sends: &[usize], receives: &[usize]) -> Layout {
+        let others = receives.iter().enumerate().map(|(from, &length)| if from == rank { 0 } else { length });
+        let starts = prefix_sums(sends.iter().copied().chain(others));
+        let one_after_another = |lengths: &[usize]| prefix_sums(lengths.iter().copied());
+        let places = [sends, receives].map(one_after_another).map(Some);
+        Layout { places, ..Layout::with(Kind::Row { rank, starts }, Known::Own) }
+    }
+
+    /// Those of one block a rank, of `size` ranks, that this rank knows: `(block, length)`, ascending by block.
+    pub fn of_some(size: usize, known: Known, lengths: impl IntoIterator<Item = (usize, usize)>) -> Layout {
+        let (blocks, lengths): (Vec<usize>, Vec<usize>) = lengths.into_iter().unzip();
+        Layout::with(Kind::Some { size, blocks: blocks.into(), starts: prefix_sums(lengths) }, known)
+    }
+
+    fn with(kind: Kind, known: Known) -> Layout {
+        Layout { kind, known, keeps: false, places: [None, None] }
+    }
+
+    /// The same, where this rank knows all lengths, but acts on what all ranks know.
+    pub fn knowing(self, known: Known) -> Layout {
+        Layout { known, ..self }
+    }
+
+    /// The same, where what passes through a rank stays on it: its receive buffer has all blocks that it knows, one after another.
+    pub(crate) fn keeping(self) -> Layout {
+        Layout { keeps: true, ..self }
+    }
+
+    pub(super) fn keeps(&self) -> bool {
+        self.keeps
+    }
+
+    /// The same, where blocks lie in this rank's send buffer at these offsets, by block or, of an all-to-all, by target. They may overlap.
+    pub fn sent_from(mut self, offsets: impl Into<Arc<[usize]>>) -> Layout {
+        self.places[SENT] = Some(offsets.into());
+        self
+    }
+
+    /// The same, where blocks come to lie in this rank's receive buffer at these offsets, by block or, of an all-to-all, by source. They do
+    /// not overlap.
+    pub fn received_at(mut self, offsets: impl Into<Arc<[usize]>>) -> Layout {
+        self.places[RECEIVED] = Some(offsets.into());
+        self
+    }
+
+    /// What this rank knows.
+    pub fn known(&self) -> Known {
+        self.known
+    }
+
+    /// Number of blocks of the call; all that one could know of them.
+    pub(crate) fn blocks(&self) -> usize {
+        match &self.kind {
+            Kind::Vectors { starts } | Kind::Pairs { starts, .. } => starts.len().saturating_sub(1),
+            Kind::Row { .. } => self.ranks() * self.ranks(),
+            Kind::Some { size, .. } => *size,
+        }
+    }
+
+    /// Numbers that are listed.
+    pub(crate) fn listed(&self) -> usize {
+        let kind = match &self.kind {
+            Kind::Vectors { starts } | Kind::Row { starts, .. } => starts.len(),
+            Kind::Pairs { starts, offsets } => starts.len() + offsets.len(),
+            Kind::Some { blocks, starts, .. } => blocks.len() + starts.len(),
+        };
+        kind + self.places.iter().flatten().map(|places| places.len()).sum::<usize>()
+    }
+
+    fn starts(&self) -> &[usize] {
+        match &self.kind {
+            Kind::Vectors { starts } | Kind::Pairs { starts, .. } => starts,
+            Kind::Row { starts, .. } | Kind::Some { starts, .. } => starts,
+        }
+    }
+
+    /// Ranks of a row.
+    fn ranks(&self) -> usize {
+        (self.starts().len() - 1) / 2
+    }
+
+    /// The positions of a block; none of one that this rank does not know.
+    pub(super) fn block(&self, index: usize) -> Range<usize> {
+        let at = match &self.kind {
+            &Kind::Row { rank, .. } => match (index / self.ranks(), index % self.ranks()) {
+                (from, to) if from == rank => to,
+                (from, to) if to == rank => self.ranks() + from,
+                _ => return 0..0,
+            },
+            Kind::Some { blocks, .. } => match blocks.binary_search(&index) {
+                Ok(at) => at,
+                Err(_) => return 0..0,
+            },
+            _ => index,
+        };
+        self.starts()[at]..self.starts()[at + 1]
+    }
+
+    /// The block that holds a position.
+    pub(super) fn index(&self, at: usize) -> usize {
+        let place = self.starts().partition_point(|&start| start <= at) - 1;
+        match &self.kind {
+            Kind::Row { rank, .. } if place < self.ranks() => rank * self.ranks() + place,
+            Kind::Row { rank, .. } => (place - self.ranks()) * self.ranks() + rank,
+            Kind::Some { blocks, .. } => blocks[place],
+            _ => place,
+        }
+    }
+
+    /// Offset in the receive buffer of a block from a rank, of an all-to-all.
+    pub(super) fn place_from(&self, from: usize, index: usize) -> usize {
+        match (&self.kind, &self.places[RECEIVED]) {
+            (_, Some(places)) => places[from],
+            (Kind::Pairs { offsets, .. }, None) => offsets[index],
+            (_, None) => 0,
+        }
+    }
+
+    /// Offsets of blocks in a buffer that holds those of all ranks, if they do not follow one another.
+    pub(super) fn places(&self, sent: bool) -> Option<&[usize]> {
+        self.places[if sent { SENT } else { RECEIVED }].as_deref()
+    }
+
+    /// Elements of all blocks that this rank knows.
+    pub(super) fn end(&self) -> usize {
+        self.starts().last().copied().unwrap_or(0)
+    }
+
+    /// Elements of the longest block, or of the longest that this rank knows.
+    pub fn longest(&self) -> usize {
+        if let Known::Passing { longest, .. } | Known::Summary { longest, .. } = self.known {
+            return longest;
+        }
+        self.starts().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0)
+    }
+
+    /// What all ranks know of it.
+    pub(super) fn agreed(&self) -> Layout {
+        let kind = match self.known {
+            Known::All => self.kind.clone(),
+            _ => Kind::Vectors { starts: Arc::default() },
+        };
+        Layout { keeps: self.keeps, ..Layout::with(kind, self.known) }
+    }
+
+    /// The length of a block of which as many, equal ones, are about as much work, by what all ranks know. `ahead` is for algorithms
+    /// that take the blocks of all ranks one step further in every round, so that the longest decides each time; others send several
+    /// together, or all from one rank, `ports` of whose links work at once.
+    pub(crate) fn typical(&self, rooted: bool, ahead: bool, ports: usize) -> usize {
+        let (sum, longest) = match self.known {
+            Known::All => (self.end(), self.longest()),
+            Known::Passing { sum, longest } | Known::Summary { sum, longest } => (sum, longest),
+            // Nothing is known to all.
+            Known::Own => return 1,
+        };
+        let size = self.blocks().max(1);
+        let mean = sum.div_ceil(size);
+        match (&self.kind, rooted) {
+            (Kind::Pairs { .. } | Kind::Row { .. }, _) => longest,
+            (_, true) => mean.max(longest.saturating_mul(ports).div_ceil(size)),
+            (_, false) if ahead => longest,
+            (_, false) => {
+                // Some rank has the longest blocks together, and no more than there are.
+                let steps =
+                    (0..size.next_power_of_two().ilog2()).map(|step| longest.saturating_mul(1 << step).min(sum));
+                let moved = steps.fold(0usize, usize::saturating_add);
+                moved.div_ceil((size - 1).max(1)).clamp(mean.min(longest), longest)
+            }
+        }
     }
 }
 
@@ -89,6 +289,66 @@ mod tests {
         for length in [HALF, usize::MAX / 4 + 1, usize::MAX] {
             let call = Call::new(Collective::AllToAll, 2, 0).with_layout(Layout::of_pairs(2, |_, _| length));
             assert!(matches!(call.check(), Err(Error::Call { argument: "count", .. })), "{length}");
+        }
+    }
+
+    /// Equal lengths are as much work as equal blocks; the sum and the longest decide between them where they are not.
+    #[test]
+    fn typical_lengths_are_between_the_mean_and_the_longest() {
+        for size in [2, 3, 8, 13, 64] {
+            let equal = Layout::of_vectors(vec![100; size]);
+            for (rooted, ahead) in [(true, false), (false, true), (false, false)] {
+                assert_eq!(equal.typical(rooted, ahead, 1), 100, "{size}");
+            }
+            let zipf = Layout::of_vectors((1..=size).map(|place| 1000 / place));
+            let one = Layout::of_vectors((0..size).map(|rank| if rank == 1 { 1000 } else { 0 }));
+            for layout in [&zipf, &one] {
+                let mean = layout.end().div_ceil(size);
+                let [rooted, together, ahead] = [(true, false), (false, false), (false, true)]
+                    .map(|(rooted, ahead)| layout.typical(rooted, ahead, 1));
+                assert!(rooted == mean && mean < together && together <= ahead && ahead == 1000, "{layout:?}");
+                // What ranks are told is enough to choose like those that know all.
+                let told = Known::Passing { sum: layout.end(), longest: 1000 };
+                let some = Layout::of_some(size, told, [(0, layout.block(0).len())]);
+                assert_eq!((some.typical(true, false, 3), some.longest()), (layout.typical(true, false, 3), 1000));
+            }
+            // A link of the root's carries the one long block, however many there are.
+            assert_eq!(one.typical(true, false, 3), (3000usize).div_ceil(size).max(1000usize.div_ceil(size)));
+        }
+        assert_eq!(Layout::of_row(0, &[1, 200], &[1, 3]).typical(false, true, 1), 1, "nothing is known to all");
+    }
+
+    /// On 4096 ranks no list of more than a few numbers a rank.
+    #[test]
+    fn nothing_is_listed_for_pairs_of_ranks() {
+        let lengths: Vec<usize> = (0..4096).map(|rank| rank % 7).collect();
+        let row = Layout::of_row(5, &lengths, &lengths);
+        let call = Call::new(Collective::AllToAll, 4096, 0).with_layout(row.clone());
+        assert_eq!(call.check(), Ok(()));
+        assert!(row.listed() < 5 * 4096 && call.initial(5).len() + call.last(5).len() < 2 * 4096);
+        let own = Layout::of_some(4096, Known::Own, [(5, 3)]);
+        assert!(own.listed() < 4);
+    }
+
+    /// A row is what its rank knows of all pairs.
+    #[test]
+    fn a_row_is_of_all_pairs() {
+        let length = |from: usize, to: usize| (3 * from + to) % 4;
+        let all = Layout::of_pairs(5, length);
+        for rank in 0..5 {
+            let (sends, receives) =
+                (0..5).map(|other| (length(rank, other), length(other, rank))).unzip::<_, _, Vec<_>, Vec<_>>();
+            let row = Layout::of_row(rank, &sends, &receives);
+            assert_eq!((row.blocks(), row.listed()), (25, 11 + 6 + 6));
+            for index in 0..25 {
+                let (from, to) = (index / 5, index % 5);
+                let known = from == rank || to == rank;
+                assert_eq!(row.block(index).len(), if known { length(from, to) } else { 0 });
+                assert!(row.block(index).all(|at| row.index(at) == index));
+                if to == rank {
+                    assert_eq!(row.place_from(from, index), all.place_from(from, index));
+                }
+            }
         }
     }
 }

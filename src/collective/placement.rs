@@ -58,7 +58,8 @@ pub struct Origin {
 impl Call {
     /// Length of the send buffer of `rank`, in elements; 0 where the rank passes none.
     pub fn send_len(&self, rank: usize) -> usize {
-        self.initial(rank).iter().filter(|p| p.buffer == Buffer::Send).map(|p| p.space.len()).sum()
+        let sent = self.initial(rank).into_iter().filter(|p| p.buffer == Buffer::Send);
+        sent.map(|p| p.offset + p.space.len()).max().unwrap_or(0)
     }
 
     /// Length of the receive buffer of `rank`, in elements; 0 where the rank passes none.
@@ -91,20 +92,37 @@ impl Call {
 
     /// Where the result of `rank` lies at the end: always in the receive buffer.
     pub fn last(&self, rank: usize) -> Vec<Placement> {
-        self.placements((self.collective.meaning().after)(self, rank), Buffer::Receive)
+        self.placements(self.after(rank), Buffer::Receive)
+    }
+
+    fn after(&self, rank: usize) -> Held {
+        match &self.layout {
+            Some(layout) if layout.keeps() => Held::Everything,
+            _ => (self.collective.meaning().after)(self, rank),
+        }
     }
 
     /// Where all that is held lies in a buffer that holds nothing else.
     fn placements(&self, held: Held, buffer: Buffer) -> Vec<Placement> {
         let at = |space: Range<usize>, offset| Placement { space, buffer, offset };
+        let places = self.layout.as_ref().and_then(|layout| layout.places(buffer == Buffer::Send));
+        let placed = |first: usize, places: &[usize]| {
+            let blocks = (first..first + self.size).zip(places);
+            let blocks = blocks.map(|(index, &place)| at(self.block(index), place));
+            blocks.filter(|p| !p.space.is_empty()).collect()
+        };
         match held {
             Held::Nothing => Vec::new(),
-            Held::Everything => vec![at(self.space(), 0)],
+            Held::Everything => places.map_or_else(|| vec![at(self.space(), 0)], |places| placed(0, places)),
             Held::Block(index) => vec![at(self.block(index), 0)],
-            Held::From(rank) => vec![at(self.row(rank), 0)],
+            Held::From(rank) => match places {
+                Some(places) => placed(rank * self.size, places),
+                None => vec![at(self.row(rank), 0)],
+            },
             Held::To(rank) => {
                 let from = (0..self.size).map(|i| (i, i * self.size + rank));
-                from.map(|(i, index)| at(self.block(index), self.place(i, index))).collect()
+                let blocks = from.map(|(i, index)| at(self.block(index), self.place(i, index)));
+                blocks.filter(|p| !p.space.is_empty()).collect()
             }
             Held::MovedTo(rank) => {
                 let source = self.permutation.as_ref().and_then(|p| p.iter().position(|&to| to == rank));
@@ -137,9 +155,15 @@ impl Call {
                 (None, end - at)
             }
         };
-        match (self.collective.meaning().after)(self, rank) {
+        match self.after(rank) {
             Held::Nothing => (None, end - at),
-            Held::Everything => within(0..end, 0),
+            Held::Everything => match self.layout.as_ref().and_then(|layout| layout.places(false)) {
+                Some(places) => {
+                    let index = self.index(at);
+                    within(self.block(index), places[index])
+                }
+                None => within(0..end, 0),
+            },
             Held::Block(index) => within(self.block(index), 0),
             Held::From(rank) => within(self.row(rank), 0),
             Held::To(rank) => {

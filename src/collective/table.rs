@@ -96,6 +96,7 @@ pub(super) const TABLE: &[Meaning] = &[
         collective: Collective::ReduceScatter,
         name: "reduce-scatter",
         blocks: Blocks::Ranks,
+        unequal: true,
         reduces: true,
         passes: 1,
         gathers: true,

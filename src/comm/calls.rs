@@ -268,7 +268,7 @@ impl Hypercube {
         if call.hosts.is_none() {
             call.hosts = self.hosts_for(&call);
         }
-        Given(Prepared { cube: self, call, options: Options::default(), lengths: None, besides: None })
+        Given(Prepared { cube: self, call, options: Options::default(), lengths: None, besides: None, chosen: None })
     }
 
     /// A broadcast with options.
@@ -425,6 +425,6 @@ impl Hypercube {
         if self.hosts.is_some() {
             call.hosts = self.hosts_for(&call);
         }
-        Prepared { cube: self, call, options: Options::default(), lengths: None, besides: None }
+        Prepared { cube: self, call, options: Options::default(), lengths: None, besides: None, chosen: None }
     }
 }

@@ -18,7 +18,7 @@ use std::panic::Location;
 type At = &'static Location<'static>;
 
 /// Whether an operation serves elements of a type, and what it asks of the call.
-fn reduces<T: Pod, O: Reduction<T>>(prepared: &mut Prepared, operation: &O) -> Result<()> {
+pub(super) fn reduces<T: Pod, O: Reduction<T>>(prepared: &mut Prepared, operation: &O) -> Result<()> {
     if !operation.defined() || align_of::<T>() > align_of::<u128>() {
         return Err(Error::Operation { operation: operation.name(), element: std::any::type_name::<T>() });
     }

@@ -35,6 +35,8 @@ mod raw;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod varcount;
+mod varcount_forms;
 
 pub use prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute};
 pub use prepared::{Reduce, ReduceScatter, Scatter, Send};
@@ -52,9 +54,9 @@ use crate::executor::Transport;
 use crate::explain::Explanation;
 use crate::plan::{Plan, Plans};
 use crate::schedule::Avoided;
+use crate::select::{Choice, Machine, Options, Overrides};
 #[cfg(feature = "mpi")]
 use crate::select::{Lacks, Settings};
-use crate::select::{Machine, Options, Overrides};
 use std::cell::{Cell, RefCell, RefMut};
 use std::panic::Location;
 use std::rc::Rc;
@@ -302,11 +304,14 @@ impl Hypercube {
     }
 
     /// The plan of a call: checked and built once, then found again.
-    fn plan(&self, call: &Call, element: usize, options: &Options) -> Result<Rc<Plan>> {
+    fn plan(&self, call: &Call, element: usize, options: &Options, chosen: Option<&Choice>) -> Result<Rc<Plan>> {
         self.plans.borrow_mut().find(call, element, options, || {
             call.check()?;
             let overrides = self.overrides.as_ref().map_err(Clone::clone)?;
-            let choice = overrides.choose(call, element, options, &self.machine)?;
+            let choice = match chosen {
+                Some(choice) => choice.clone(),
+                None => overrides.choose(call, element, options, &self.machine)?,
+            };
             let schedule = choice.algorithm.schedule(call, &choice.parameters, self.rank);
             let schedule = schedule.fitted(call, self.machine.shared.is_none());
             Ok(Plan::new(call, element, options, choice, schedule, self.rank))

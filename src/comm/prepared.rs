@@ -8,7 +8,7 @@ use crate::engine::{Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::raw::request::{Persistent, Request, Scope};
-use crate::select::Options;
+use crate::select::{Choice, Options};
 use crate::topology::sbnt::Variant;
 use std::panic::Location;
 use std::rc::Rc;
@@ -23,6 +23,8 @@ pub(super) struct Prepared<'c> {
     pub(super) lengths: Option<[usize; 2]>,
     /// What else ranks must agree on, in words.
     pub(super) besides: Option<Rc<str>>,
+    /// What has been chosen for it, if something has, and is what the options say.
+    pub(super) chosen: Option<Choice>,
 }
 
 impl Prepared<'_> {
@@ -92,7 +94,7 @@ impl Prepared<'_> {
         if self.besides.is_some() {
             arguments.besides.clone_from(&self.besides);
         }
-        let plan = match self.cube.plan(&self.call, arguments.element, &self.options) {
+        let plan = match self.cube.plan(&self.call, arguments.element, &self.options, self.chosen.as_ref()) {
             Ok(plan) => plan,
             Err(error) => return self.refused(engine, at, error),
         };

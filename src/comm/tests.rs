@@ -6,7 +6,6 @@ use crate::collective::Collective;
 use crate::executor::board::Board;
 use crate::executor::memory::Span;
 use crate::executor::{Stamp, Token, Trouble};
-use crate::select::Choice;
 use crate::threads;
 
 /// The transport of rank 0 of so many, which shows what it was told of sends, and moves nothing.
@@ -100,7 +99,7 @@ fn over_links_what_goes_over_several_ports_runs_less_far_ahead() {
         let cube = alone(16, machine);
         let (algorithm, ports) = (Some("complete_broadcast".into()), Some(PortModel::AllPorts));
         let options = Options { algorithm, ports, packet: Some(512), ..Options::default() };
-        cube.plan(&Call::new(Collective::AllGather, 16, 4096), 8, &options).unwrap().schedule.run_ahead.window
+        cube.plan(&Call::new(Collective::AllGather, 16, 4096), 8, &options, None).unwrap().schedule.run_ahead.window
     };
     assert_eq!(window(Machine::shared_memory(2)), 64);
     assert_eq!(window(Machine::network()), 16);
@@ -109,7 +108,7 @@ fn over_links_what_goes_over_several_ports_runs_less_far_ahead() {
 #[test]
 fn short_calls_are_not_timed() {
     let cube = alone(1, Machine::network());
-    let plan = cube.plan(&Call::new(Collective::Broadcast, 1, 8), 1, &Options::default()).unwrap();
+    let plan = cube.plan(&Call::new(Collective::Broadcast, 1, 8), 1, &Options::default(), None).unwrap();
     let measured = |predicted: f64| {
         let choice = Choice { predicted, ..plan.choice.clone() };
         let plan = Plan::new(&plan.call, 1, &Options::default(), choice, plan.schedule.clone(), 0);
@@ -156,4 +155,66 @@ fn a_transport_that_fails_breaks_the_communicator() {
     let cube = alone(2, Machine::shared_memory(1));
     assert_eq!(cube.barrier(), Err(Error::Packet));
     assert!(matches!(cube.barrier(), Err(Error::Broken { .. })));
+}
+
+/// Runs code on ranks that take themselves to be hosts all of whose links work at once.
+fn on_all_ports(size: usize, code: impl Fn(&Hypercube) + Sync) {
+    let (transports, _) = crate::executor::threads::Threads::between(size);
+    let machine = Machine { ports: PortModel::AllPorts, pairs_linked: false, ..Machine::network() };
+    std::thread::scope(|scope| {
+        for transport in transports {
+            let (code, machine) = (&code, machine.clone());
+            scope.spawn(move || {
+                code(&Hypercube::over(Box::new(transport), machine, Ok(Overrides::default()), Patience::default()));
+            });
+        }
+    });
+}
+
+/// Where the root tells lengths ahead, ranks that know different ones choose alike, and know what they need: for short blocks, long
+/// ones in packets, and one long block among short ones.
+#[test]
+fn lengths_that_are_told_ahead_are_enough() {
+    let chosen = std::sync::Mutex::new(std::collections::BTreeSet::new());
+    for size in [2, 3, 5, 8] {
+        on_all_ports(size, |cube| {
+            for (unit, all) in [(1, 1), (40, 1), (30_000, 1), (30_000, 0)] {
+                let counts: Vec<usize> = (0..size).map(|r| if r == 1 { unit } else { all * unit / (r + 1) }).collect();
+                let places: Vec<usize> = (0..size).map(|r| counts[..r].iter().sum()).collect();
+                let whole: Vec<u32> = (0..counts.iter().sum::<usize>() as u32).collect();
+                let own = whole[places[cube.rank]..][..counts[cube.rank]].to_vec();
+                for root in [0, size - 1] {
+                    let here = cube.rank == root;
+                    let mut gathered = vec![0; whole.len()];
+                    let mut into = crate::PartitionMut::new(&mut gathered, &counts[..], &places[..]);
+                    cube.gather(root).run_varcount(&own, here.then_some(&mut into)).unwrap();
+                    assert!(!here || gathered == whole);
+                    chosen
+                        .lock()
+                        .unwrap()
+                        .insert((cube.last().unwrap().algorithm, cube.last().unwrap().parameters.packet.is_some()));
+                    let mut scattered = vec![0; own.len()];
+                    let from = crate::Partition::new(&whole, &counts[..], &places[..]);
+                    cube.scatter(root).run_varcount(here.then_some(&from), &mut scattered).unwrap();
+                    assert!(scattered == own);
+                    assert!(cube.last().unwrap().why.starts_with("least predicted time"), "{}", cube.explain_last());
+                }
+            }
+            // The root and another rank disagree: an error on all ranks, whatever has been told.
+            let counts = vec![4usize; size];
+            let places: Vec<usize> = (0..size).map(|r| 4 * r).collect();
+            let mut gathered = vec![0u32; 4 * size];
+            let mut into = crate::PartitionMut::new(&mut gathered, &counts[..], &places[..]);
+            let own = vec![0u32; if cube.rank == 1 { 5 } else { 4 }];
+            let outcome = cube.gather(0).run_varcount(&own, (cube.rank == 0).then_some(&mut into));
+            let refused = outcome.and_then(|()| cube.barrier()).unwrap_err();
+            match &refused {
+                Error::Length { argument: "send", got: 5, .. } => assert_eq!(cube.rank, 1),
+                Error::Mismatch { ranks, .. } => assert!(size == 2 || ranks.contains(&1), "{refused}"),
+                _ => panic!("{refused}"),
+            }
+        });
+    }
+    let chosen = chosen.into_inner().unwrap();
+    assert!(chosen.iter().any(|(_, packets)| *packets) && chosen.iter().any(|(_, packets)| !*packets), "{chosen:?}");
 }

@@ -16,6 +16,8 @@ const ANSWERS: Duration = Duration::from_millis(300);
 const LATE: Duration = Duration::from_millis(50);
 /// How a rank has gone that makes no more calls.
 const LEFT: &str = "has let go of its communicator";
+/// That all ranks have called the same.
+pub(super) const AGREED: &str = "agreed";
 /// Ranks that are listed one by one.
 const LISTED: usize = 16;
 
@@ -433,7 +435,7 @@ fn gone(line: &Line, number: u64) -> Option<&'static str> {
     }
 }
 
-/// A finding: what ranks called under a number, those first that deviate from most.
+/// A finding: what ranks called under a number, those first that deviate from most; [`AGREED`] if none does.
 fn told(number: u64, size: usize, called: &[(usize, Called)]) -> String {
     let mut groups: Vec<(u64, String, Vec<usize>)> = Vec::new();
     let mut others: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -477,6 +479,9 @@ fn told(number: u64, size: usize, called: &[(usize, Called)]) -> String {
         texts.push(format!("{who} {verb} {words}"));
     }
     texts.extend(others.iter().map(|(how, ranks)| format!("{} {how}", listed(ranks))));
+    if groups.len() == 1 && groups[0].2.len() == size {
+        return AGREED.into();
+    }
     format!("mismatch\n{}\n{}", deviating.join(" "), texts.join("; "))
 }
 
@@ -552,6 +557,14 @@ mod tests {
              rank 6 does not say what it called; rank 4 has ended; \
              rank 5 has made no call after call 16 yet; rank 3 has made no call yet"
         );
+    }
+
+    #[test]
+    fn ranks_that_agree_and_ranks_that_say_nothing() {
+        let mut called: Vec<_> = (0..3).map(|rank| (rank, this(8, "barrier\n0 x u8\na.rs:1"))).collect();
+        assert_eq!(told(1, 3, &called), AGREED);
+        called[2].1 = Called::Unknown;
+        assert!(told(1, 3, &called).starts_with("mismatch\n"));
     }
 
     #[test]

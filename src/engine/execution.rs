@@ -134,6 +134,15 @@ impl Execution {
         !self.products.is_empty()
     }
 
+    /// The ranks with which messages are under way.
+    pub fn peers(&self) -> impl Iterator<Item = usize> + '_ {
+        let operations = self.plan.iter().flat_map(|plan| plan.schedule.operations());
+        operations.zip(&self.states).filter_map(|(operation, &state)| match operation.kind {
+            Kind::Send { peer } | Kind::Receive { peer } if state == State::Started => Some(peer),
+            _ => None,
+        })
+    }
+
     /// Messages that have not been started, in the order of the schedule.
     pub fn owed(&self) -> impl Iterator<Item = (Stamp, usize)> + '_ {
         let operations = self.plan.iter().flat_map(|plan| plan.schedule.operations());

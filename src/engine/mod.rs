@@ -16,9 +16,9 @@ pub(crate) use registry::{poll_others, share, Shared};
 use crate::error::{Error, Result};
 use crate::executor::memory::Span;
 use crate::executor::patience::{say, Patience};
-use crate::executor::{Token, Transport, Trouble};
+use crate::executor::{Stamp, Token, Transport, Trouble};
 use crate::plan::Plan;
-use agreement::{listed, understood, Agreement};
+use agreement::{listed, understood, Agreement, AGREED};
 use arguments::Arguments;
 use execution::{Execution, Means};
 use record::sentence;
@@ -51,6 +51,8 @@ struct Waiting {
     since: Option<Instant>,
     /// What had been waited when the others were last looked at.
     judged: Option<Duration>,
+    /// The rank that was through then with a call for which it is waited, and the call.
+    vain: Option<(usize, u64)>,
     /// Whether this rank has said that it waits, and has called the roll.
     said: bool,
     called: bool,
@@ -122,7 +124,8 @@ impl Engine {
     /// A call was refused: it has a number like all others, and they can see why it does not come.
     pub fn refuse(&mut self, collective: &str, why: &Error, at: &'static Location<'static>) {
         if self.agreement.failure.is_none() {
-            self.agreement.records.refuse(collective, &why.to_string(), at);
+            let oldest = self.oldest();
+            self.agreement.records.refuse(collective, &why.to_string(), at, oldest);
         }
     }
 
@@ -190,11 +193,17 @@ impl Engine {
         match trouble.map(|trouble| *trouble) {
             Some(_) if self.agreement.failure.is_some() => (),
             Some(Trouble::Failed(error)) => self.fail_here(error),
-            Some(Trouble::Stray { expected, found }) => {
+            Some(Trouble::Stray { expected, found, peer }) => {
                 let number = expected.number.min(found.number);
                 let finding = self.agreement.mismatch(number, &mut *self.transport);
-                self.find(&finding);
+                if finding == AGREED {
+                    let rank = self.agreement.rank;
+                    self.find_differing(number, peer, &format!("sends rank {rank} what that one does not receive"));
+                } else {
+                    self.find(&finding);
+                }
             }
+            Some(Trouble::Length { stamp, peer, expected, found }) => self.find_lengths(stamp, peer, expected, found),
             None => (),
         }
         // Messages come first: while a product is being computed, they are under way.
@@ -321,7 +330,8 @@ impl Engine {
             if let Some(at) = self.active.iter().position(|&other| other == place) {
                 self.active.remove(at);
             }
-            self.agreement.records.end();
+            let oldest = self.oldest();
+            self.agreement.records.end(oldest);
         }
     }
 
@@ -348,6 +358,14 @@ impl Engine {
             if let Some(finding) = self.agreement.judge(oldest, &mut *self.transport) {
                 return self.find(&finding);
             }
+            // If it is so still when it is time to look again, what it sent would have come, and what it expected been taken.
+            let vain = self.in_vain();
+            if let Some((peer, number)) = vain.filter(|_| vain == self.waiting.vain) {
+                let rank = self.agreement.rank;
+                let what = format!("is through, while rank {rank} has more to send it or to receive from it");
+                return self.find_differing(number, peer, &what);
+            }
+            self.waiting.vain = vain;
             if waited >= FAR_SUSPICION {
                 let mut peers = self.transport.under_way();
                 peers.retain(|peer| self.agreement.far().contains(peer));
@@ -408,6 +426,38 @@ impl Engine {
         self.fail(error);
     }
 
+    /// Two ranks differ in the length of a block.
+    #[cold]
+    fn find_lengths(&mut self, stamp: Stamp, peer: usize, expected: usize, found: usize) {
+        let rank = self.agreement.rank;
+        let under_way = self.executions.iter().find(|execution| execution.stamp == stamp);
+        let element = under_way.and_then(|execution| execution.plan.as_ref()).map_or(1, |plan| plan.element.max(1));
+        let (sends, expects) = (found / element, expected / element);
+        let what = format!("sends {sends} elements to rank {rank}, which expects {expects}");
+        self.find_differing(stamp.number, peer, &what);
+    }
+
+    /// The same, and what the other rank does.
+    #[cold]
+    fn find_differing(&mut self, number: u64, peer: usize, what: &str) {
+        let words = self.agreement.records.told(number).unwrap_or_default();
+        let rank = self.agreement.rank;
+        self.find(&format!("mismatch\n{peer} {rank}\nrank {peer} {what}, in {}", sentence(number, &words)));
+    }
+
+    /// A rank of this host with which this one has messages under way of its first call, and which is through with it.
+    fn in_vain(&self) -> Option<(usize, u64)> {
+        let under_way = self.active.iter().map(|&place| &self.executions[place as usize]);
+        let execution = under_way.min_by_key(|execution| execution.stamp.number)?;
+        let (board, number) = (self.agreement.board()?, execution.stamp.number);
+        let over = |peer: usize| {
+            let place = board.ranks.iter().position(|&rank| rank == peer);
+            place.is_some_and(|place| board.line(place).is_over(number))
+        };
+        let peer = execution.peers().find(|&peer| over(peer))?;
+        Some((peer, number))
+    }
+
     /// Something is wrong on this rank: says so to all.
     fn fail_here(&mut self, error: Error) {
         if self.agreement.failure.is_none() {
@@ -431,7 +481,7 @@ impl Engine {
             let execution = &mut self.executions[place as usize];
             execution.failure = Some(error.clone());
             execution.leave();
-            self.agreement.records.end();
+            self.agreement.records.end(None);
         }
     }
 }

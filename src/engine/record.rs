@@ -98,8 +98,8 @@ impl Records {
         Stamp { number, signature: self.chain }
     }
 
-    /// A call has been refused before it began.
-    pub fn refuse(&mut self, collective: &str, why: &str, at: &Location) {
+    /// A call has been refused before it began; the first that is under way, if there is one.
+    pub fn refuse(&mut self, collective: &str, why: &str, at: &Location, oldest: Option<u64>) {
         let number = self.begun + 1;
         let place = place(at);
         // As much as there is room for on the board, so that all ranks have the same words.
@@ -113,7 +113,7 @@ impl Records {
         }
         self.words[(number % KEPT) as usize] = Words { number, of: None, text };
         self.note(REFUSED);
-        self.end();
+        self.end(oldest);
     }
 
     fn note(&mut self, signature: u64) {
@@ -125,11 +125,11 @@ impl Records {
         }
     }
 
-    /// A call is over.
-    pub fn end(&mut self) {
+    /// A call is over; the first that is not, if there is one.
+    pub fn end(&mut self, oldest: Option<u64>) {
         self.ended += 1;
         if let Some(board) = &self.board {
-            board.mine().end(self.ended);
+            board.mine().end(self.ended, oldest.unwrap_or(self.begun + 1));
         }
     }
 
@@ -155,7 +155,8 @@ impl Records {
 fn described(plan: &Plan, arguments: &Arguments) -> String {
     let call = &plan.call;
     let (element, operation) = arguments.words();
-    let mut text = format!("{}\n{} x {element}", call.collective, call.count);
+    let blocks = if call.layout.is_some() { "blocks of up to " } else { "" };
+    let mut text = format!("{}\n{blocks}{} x {element}", call.collective, call.count);
     if let Some(operation) = operation {
         text += &format!(", {}", operation.to_lowercase());
     }

@@ -70,6 +70,8 @@ pub(crate) struct Line {
     /// Calls that it has begun, and ended.
     begun: AtomicU64,
     ended: AtomicU64,
+    /// The first call that it has not ended.
+    oldest: AtomicU64,
     presence: AtomicU64,
     process: AtomicU64,
     /// How often it has said for whom it waits, and when last, in seconds of the clock.
@@ -111,9 +113,15 @@ impl Line {
         self.begun.store(number, Ordering::Release);
     }
 
-    /// So many calls are over.
-    pub fn end(&self, calls: u64) {
+    /// So many calls are over, and all before one.
+    pub fn end(&self, calls: u64, oldest: u64) {
         self.ended.store(calls, Ordering::Release);
+        self.oldest.store(oldest, Ordering::Release);
+    }
+
+    /// Whether it has made a call, and is through with it.
+    pub fn is_over(&self, number: u64) -> bool {
+        number < self.oldest.load(Ordering::Acquire)
     }
 
     /// The words of a call.
@@ -321,10 +329,11 @@ mod tests {
         for number in 1..=100 {
             mine.mine().begin(number, 1000 + number);
             mine.mine().tell(number, &format!("call {number} \u{e4}"));
-            mine.mine().end(number - 1);
+            mine.mine().end(number - 1, number);
         }
         let line = other.line(0);
         assert_eq!((line.begun(), line.ended()), (100, 99));
+        assert_eq!([98, 99, 100].map(|number| line.is_over(number)), [true, true, false]);
         assert_eq!([1, 36, 37, 100, 101].map(|n| line.signature(n)), [None, None, Some(1037), Some(1100), None]);
         assert_eq!([92, 93].map(|n| line.told(n)), [None, Some("call 93 \u{e4}".into())]);
         assert_eq!(other.mine().begun(), 0);

@@ -65,14 +65,20 @@ pub(crate) struct Token {
 #[derive(Debug)]
 pub(crate) enum Trouble {
     /// A message of another call than the one that this rank is in has come.
-    Stray { expected: Stamp, found: Stamp },
+    Stray { expected: Stamp, found: Stamp, peer: usize },
+    /// A message of this call has come that is longer or shorter than its receive; bytes.
+    Length { stamp: Stamp, peer: usize, expected: usize, found: usize },
     /// The transport has failed.
     Failed(Error),
 }
 
 impl Trouble {
-    pub fn stray(expected: Stamp, found: Stamp) -> Box<Trouble> {
-        Box::new(Trouble::Stray { expected, found })
+    pub fn stray(expected: Stamp, found: Stamp, peer: usize) -> Box<Trouble> {
+        Box::new(Trouble::Stray { expected, found, peer })
+    }
+
+    pub fn length(stamp: Stamp, peer: usize, expected: usize, found: usize) -> Box<Trouble> {
+        Box::new(Trouble::Length { stamp, peer, expected, found })
     }
 }
 

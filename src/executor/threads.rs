@@ -115,17 +115,23 @@ impl Transport for Threads {
         arrived.news = false;
         for (&peer, waiting) in self.receives.iter_mut().filter(|(_, waiting)| !waiting.is_empty()) {
             let Some(messages) = arrived.messages.get_mut(&peer) else { continue };
+            let left_over = messages.iter().find(|(stamp, _)| stamp.number < self.oldest);
+            if let (Some(&(found, _)), Some(&(_, expected, _))) = (left_over, waiting.front()) {
+                return Err(Trouble::stray(expected, found, peer));
+            }
             let mut at = 0;
             while let Some((token, expected, spans)) = waiting.get(at) {
                 let Some(found) = messages.iter().position(|(stamp, _)| stamp == expected) else {
-                    let other = |stamp: &Stamp| stamp.number == expected.number || stamp.number < self.oldest;
-                    if let Some(&(found, _)) = messages.iter().find(|(stamp, _)| other(stamp)) {
-                        return Err(Trouble::stray(*expected, found));
+                    if let Some(&(found, _)) = messages.iter().find(|(stamp, _)| stamp.number == expected.number) {
+                        return Err(Trouble::stray(*expected, found, peer));
                     }
                     at += 1;
                     continue;
                 };
                 if let Some((_, message)) = messages.remove(found) {
+                    if message.len() != total(spans) {
+                        return Err(Trouble::length(*expected, peer, total(spans), message.len()));
+                    }
                     scatter(&message, spans);
                 }
                 self.done.push(*token);

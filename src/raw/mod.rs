@@ -27,6 +27,8 @@
 //! assert_eq!(longest, [[2, 7]; 3]);
 //! ```
 
+#[cfg(feature = "mpi")]
+mod partition;
 pub mod request;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,8 @@
 //! Which algorithm, port model and packet size a call gets, and why.
 //!
 //! The choice is a pure function of the call, the bytes of an element, the user's options and the machine. Ranks that
-//! make the same call therefore choose alike, and need no message to do so. What the machine is, they agree on when a
+//! make the same call therefore choose alike, and need no message to do so. Of blocks of unequal lengths it sees what all ranks know:
+//! their sum and the longest, or nothing ([`Layout`](crate::collective::Layout)). What the machine is, they agree on when a
 //! [`crate::Hypercube`] is made: the parameters of a [`tuning`] file, or those that were measured then, or built-in ones.
 //!
 //! ```
@@ -36,6 +37,7 @@ pub use overrides::{parse_bytes, Overrides};
 pub use settings::{Lacks, Settings, Sources};
 pub use spread::Spread;
 
+use crate::address::dimension_for;
 use crate::algorithm::{registry, Algorithm, Formula, Order, Parameters, PortModel};
 use crate::collective::Call;
 use crate::error::{Error, Result};
@@ -131,8 +133,10 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
     let named = options.algorithm.as_deref().map(|name| registry::find(call.collective, name)).transpose()?;
     let mut candidates = Candidates::default();
     let corrections = Corrections::of(call, element, machine);
+    let given = call;
     for algorithm in registry::of(call.collective).filter(|a| named.is_none_or(|named| std::ptr::eq(named, *a))) {
         let (mut serves, mut refusal) = (false, None);
+        let call = &evened(given, algorithm, machine);
         for parameters in model::parameters(algorithm, call, element, options, machine) {
             // A packet that holds all is none, unless it was asked for.
             if serves
@@ -141,7 +145,7 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
             {
                 continue;
             }
-            match algorithm.accepts(call, &parameters) {
+            match algorithm.accepts(given, &parameters) {
                 Ok(()) => {
                     serves = true;
                     let model = predict(algorithm, call, element, &parameters, machine);
@@ -157,7 +161,8 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
     candidates.serving.sort_by(|a, b| a.predicted.total_cmp(&b.predicted));
     let shape = |candidate: &Candidate| {
         let Candidate { algorithm, parameters, .. } = candidate;
-        let Formula { rounds, hops, .. } = (algorithm.formula)(&algorithm.shape(call, parameters));
+        let call = evened(given, algorithm, machine);
+        let Formula { rounds, hops, .. } = (algorithm.formula)(&algorithm.shape(&call, parameters));
         (rounds, hops, parameters.packet)
     };
     let place = |algorithm| registry::of(call.collective).position(|other| std::ptr::eq(other, algorithm));
@@ -170,6 +175,20 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
         }
     }
     Ok(candidates)
+}
+
+/// The call with equal blocks that an algorithm would take about as long for as for the given ones: the same on all ranks, as it depends
+/// on nothing but what all of them know of the lengths ([`Layout::typical`]).
+fn evened(call: &Call, algorithm: &Algorithm, machine: &Machine) -> Call {
+    let Some(layout) = &call.layout else { return call.clone() };
+    let ports = match machine.ports {
+        PortModel::AllPorts => dimension_for(call.size).max(1) as usize,
+        PortModel::OneWay | PortModel::OnePort => 1,
+    };
+    let unit = Call { layout: None, count: 1, ..call.clone() };
+    let rounds = (algorithm.formula)(&algorithm.shape(&unit, &Parameters::new(PortModel::OnePort))).rounds;
+    let count = layout.typical(call.collective.has_root(), rounds + 1 >= call.size, ports);
+    Call { count, ..unit }
 }
 
 /// Chooses for a call whose elements have `element` bytes: the first of the [`candidates`].

@@ -7,6 +7,7 @@ mod ranks;
 mod reductions;
 mod refusals;
 mod requests;
+mod varcount;
 #[path = "../common/watch.rs"]
 mod watch;
 

@@ -6,7 +6,7 @@ use hypercoll::collective::{Call, Collective, Layout};
 use hypercoll::histogram::Bins;
 use hypercoll::matrix::Storage;
 use hypercoll::topology::sbnt::Variant;
-use hypercoll::{request, Commutative, Error, Result, SystemOperation};
+use hypercoll::{request, Commutative, Error, Partition, PartitionMut, Result, SystemOperation};
 use std::panic::Location;
 use std::time::Duration;
 
@@ -25,6 +25,10 @@ pub enum Kind {
     RefusedAndLeaves,
     /// The odd rank panics in a call.
     Panics,
+    /// The odd rank and another one differ in the length of a block.
+    Lengths,
+    /// The same, and the odd rank sends none at all.
+    Unsent,
 }
 
 impl Kind {
@@ -121,6 +125,7 @@ pub fn all() -> Vec<Case> {
     all.extend(collectives());
     all.extend(arguments());
     all.extend(options());
+    all.extend(lengths());
     all.extend(sequences());
     all.extend(refusals());
     all.extend(requests());
@@ -318,6 +323,47 @@ fn transpose(rank: &mut Rank, cyclic: bool) -> Result<()> {
     let transpose = rank.cube.transpose(16, 16, Storage::Rows { cyclic, gray: false })?;
     let (cube, matrix, transposed) = rank.lend::<f64>(transpose.input().len(), transpose.output().len());
     cube.transpose(16, 16, Storage::Rows { cyclic, gray: false })?.run(&*matrix, transposed)
+}
+
+/// Two ranks that differ in the length of a block, which no other rank knows.
+#[rustfmt::skip]
+fn lengths() -> Vec<Case> {
+    vec![
+        case("a short block longer than its receive",
+            |r| gathered(r, 3, 2), |r| gathered(r, 2, 2)).last().kind(Kind::Lengths),
+        case("a short block shorter than its receive",
+            |r| gathered(r, 1, 2), |r| gathered(r, 2, 2)).last().kind(Kind::Lengths),
+        case("a long block longer than its receive",
+            |r| gathered(r, 40_000, 30_000), |r| gathered(r, 30_000, 30_000)).last().kind(Kind::Lengths),
+        case("a long block shorter than its receive",
+            |r| gathered(r, 30_000, 40_000), |r| gathered(r, 40_000, 40_000)).last().kind(Kind::Lengths),
+        case("a short block for a long receive",
+            |r| gathered(r, 10, 40_000), |r| gathered(r, 40_000, 40_000)).last().kind(Kind::Lengths),
+        case("a block that nobody sends",
+            |r| gathered(r, 0, 10), |r| gathered(r, 10, 10)).last().kind(Kind::Unsent),
+        case("an all-to-all that is no square",
+            |r| exchanged(r, 5), |r| exchanged(r, 4)).kind(Kind::Lengths),
+    ]
+}
+
+/// A gather on rank 0 of `own` elements from this rank, where the root expects `all` of each.
+#[track_caller]
+fn gathered(rank: &mut Rank, own: usize, all: usize) -> Result<()> {
+    let (here, size) = (rank.rank(), rank.size());
+    let (cube, send, receive) = rank.lend::<u32>(own, if here == 0 { all * size } else { 0 });
+    let places: Vec<usize> = (0..size).map(|rank| rank * all).collect();
+    let mut partition = PartitionMut::new(receive, vec![all; size], places);
+    cube.gather(0).run_varcount(&*send, (here == 0).then_some(&mut partition))
+}
+
+/// An all-to-all of blocks that this rank takes to be so long.
+#[track_caller]
+fn exchanged(rank: &mut Rank, length: usize) -> Result<()> {
+    let size = rank.size();
+    let (cube, send, receive) = rank.lend::<u32>(size * length, size * length);
+    let places: Vec<usize> = (0..size).map(|rank| rank * length).collect();
+    let sent = Partition::new(&*send, vec![length; size], &places[..]);
+    cube.all_to_all_varcount_into(&sent, &mut PartitionMut::new(receive, vec![length; size], &places[..]))
 }
 
 /// An all-gather of vectors.

@@ -17,6 +17,10 @@ fn every_case(world: &SimpleCommunicator) {
     let mut wrong: Vec<String> = Vec::new();
     let mut slowest = (Duration::ZERO, "");
     for (index, case, next) in cases_for(size) {
+        // Ranks of different hosts cannot see that one of them is in no call any more, which may be for long.
+        if case.kind == Kind::Unsent && !shares {
+            continue;
+        }
         let place = Place { rank, odd: case.odd(index, size), size };
         let is_odd = rank == place.odd;
         let mut fault =
@@ -51,7 +55,9 @@ fn every_case(world: &SimpleCommunicator) {
         }
         drop(kept);
         buffers.look_again().into_iter().for_each(&mut fault);
-        if !same_words(world, &text) {
+        // Ranks that see nothing of each other may each name another pair of those that differ.
+        let same = same_words(world, &text) || case.kind == Kind::Lengths && !shares;
+        if !same {
             fault(&format!("not the same words on all ranks, here: {text}"));
         }
     }

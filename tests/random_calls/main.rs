@@ -16,6 +16,8 @@ mod outcome;
 mod pending;
 #[path = "../common/process.rs"]
 mod process;
+#[path = "../common/random.rs"]
+mod random;
 #[path = "../common/ranks.rs"]
 mod ranks;
 

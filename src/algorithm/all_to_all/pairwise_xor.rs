@@ -15,7 +15,7 @@
 //!
 //! Example, n = 2, node 1: with 0 (k = 1), with 3 (k = 2), with 2 (k = 3).
 
-use crate::algorithm::{exchange, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{exchange, Algorithm, Form, Formula, Lengths, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -29,6 +29,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::OneWay, PortModel::OnePort],
     cost: "(N - 1) (m t_c + tau) (one-way: twice)",
     formula,
+    lengths: Lengths::Own,
     form: Form::Forward(write),
     ..DEFAULTS
 };

@@ -15,7 +15,7 @@
 //!
 //! Example, 5 ranks, rank 3: to 4, 0, 1, 2 and from 2, 1, 0, 4.
 
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Form, Formula, Lengths, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -33,6 +33,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
         let busiest = |ranks: usize| ranks * (shape.size - ranks);
         (busiest(shape.on_host.0).max(busiest(shape.on_host.1)) * shape.count) as f64
     }),
+    lengths: Lengths::Own,
     form: Form::Forward(write),
     ..DEFAULTS
 };

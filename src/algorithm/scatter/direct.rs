@@ -14,7 +14,7 @@
 //!
 //! Example, 4 ranks, root 1: block 3 to 3, then 0 to 0, then 2 to 2.
 
-use crate::algorithm::{broadcast, direct, Algorithm, Form, Parameters, Route};
+use crate::algorithm::{broadcast, direct, Algorithm, Form, Lengths, Parameters, Route};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -22,6 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Scatter,
     summary: "where every pair of ranks is linked: every block travels once, straight to its rank",
     ordered: false,
+    lengths: Lengths::Own,
     form: Form::Forward(write),
     ..broadcast::direct::ALGORITHM
 };

@@ -27,7 +27,7 @@
 
 use crate::address::{binomial, mask, rotate_right};
 use crate::algorithm::send::spread_unit;
-use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Lengths, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 use crate::topology::sbnt::{Sbnt, Variant};
@@ -42,6 +42,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "(2^n - 1)/n m t_c + n tau",
     formula,
+    lengths: Lengths::All,
     form: Form::Forward(write),
     ..DEFAULTS
 };

@@ -28,7 +28,7 @@
 use super::distribute;
 use crate::address::{binomial, rotate_right, Ports};
 use crate::algorithm::send::{relay::Spread, spread_unit};
-use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Lengths, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 use crate::topology::sbnt::{Sbnt, Variant};
@@ -45,6 +45,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     cost: "(2^n - 1)/n m t_c + k tau, k about n / log2 n, for m large",
     formula,
     flows: true,
+    lengths: Lengths::All,
     form: Form::Forward(write),
     ..DEFAULTS
 };

@@ -22,7 +22,7 @@
 //! both halves of block 3 to 3.
 
 use crate::algorithm::translated::{split_blocks, splits_evenly};
-use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{Algorithm, Figure, Form, Formula, Lengths, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 use crate::topology::{
@@ -41,6 +41,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "(N-1)/n M t_c + n tau",
     formula,
+    lengths: Lengths::All,
     form: Form::Forward(write),
     ..DEFAULTS
 };

@@ -4,7 +4,7 @@ use crate::address::{dimension_for, mask, Hosts};
 use crate::collective::{Blocks, Call, Collective, Layout, MatrixProduct, Permutation};
 
 /// The forms that a call of this shape can take: as it is; with peers at all distances; for a permutation the identity, shifts, an
-/// exchange of neighbours and the reversal; with blocks of unequal lengths; for matrices unequal sides and other grids; in
+/// exchange of neighbours and the reversal; with blocks of unequal lengths, as they are drawn by Zipf's law, too; for matrices unequal sides and other grids; in
 /// place; with an operation that does not commute.
 pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> Vec<Call> {
     let mut calls = Vec::new();
@@ -29,13 +29,16 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
         }
         call.permutation = Some((0..size).rev().collect());
     }
-    if count > 0 && count < 5 {
-        let layout = match meaning.blocks {
-            Blocks::Pairs => Some(Layout::of_pairs(size, |from, to| (3 * from + to) % (count + 1))),
-            _ if collective.permutes() => Some(Layout::of_vectors((0..size).map(|rank| rank % (count + 1)))),
-            _ => None,
+    if count > 0 && count < 5 && meaning.unequal {
+        let layouts = match meaning.blocks {
+            Blocks::Pairs => vec![
+                Layout::of_pairs(size, |from, to| (3 * from + to) % (count + 1)),
+                Layout::of_pairs(size, |from, to| heavy_tailed(from * size + to, size * size, count)),
+            ],
+            _ if collective.permutes() => vec![Layout::of_vectors((0..size).map(|rank| rank % (count + 1)))],
+            _ => vec![heavy_tailed_vectors(size, count)],
         };
-        calls.extend(layout.map(|layout| call.clone().with_layout(layout)));
+        calls.extend(layouts.into_iter().map(|layout| call.clone().with_layout(layout)));
     }
     if collective.multiplies() && size.is_power_of_two() {
         // Unequal sides, on all grids.
@@ -69,6 +72,30 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
         calls.push(Call { ordered: true, ..call });
     }
     calls
+}
+
+/// Lengths by Zipf's law, in no order, up to 4 times `count`; some are 0.
+fn heavy_tailed(block: usize, blocks: usize, count: usize) -> usize {
+    match (5 * block + 3) % blocks {
+        place if place % 4 == 3 => 0,
+        place => 4 * count / (place + 1),
+    }
+}
+
+/// Blocks of such lengths, which lie apart, the last one first.
+fn heavy_tailed_vectors(size: usize, count: usize) -> Layout {
+    let lengths: Vec<usize> = (0..size).map(|rank| heavy_tailed(rank, size, count)).collect();
+    let mut end = 0;
+    let mut places: Vec<usize> = lengths
+        .iter()
+        .rev()
+        .map(|length| {
+            end += length + 1;
+            end - length
+        })
+        .collect();
+    places.reverse();
+    Layout::of_vectors(lengths).sent_from(places.clone()).received_at(places)
 }
 
 /// Hosts of 1, 2, 3 ranks and so on, as many as there are.

@@ -3,7 +3,8 @@
 use super::super::registry::ALGORITHMS;
 use super::super::Shape;
 use super::*;
-use crate::collective::Collective;
+use crate::algorithm::Lengths;
+use crate::collective::{Collective, Known, Layout};
 use crate::schedule::{Avoided, PortModel};
 use crate::topology::sbnt::Variant;
 
@@ -157,4 +158,81 @@ fn all_algorithms_on_larger_sizes() {
 #[test]
 fn formulas_hold_where_nothing_is_rounded() {
     try_all([1, 2, 4, 8, 16, 32].into_iter(), &[60, 96]);
+}
+
+/// Lengths of blocks, evenly random, heavy-tailed, and one long block among short ones; with some of 0.
+fn lengths(size: usize) -> [Vec<usize>; 3] {
+    let of = |length: &dyn Fn(usize) -> usize| (0..size).map(length).collect();
+    [
+        of(&|rank| (7 * rank + 3) % 5),
+        of(&|rank| 9 / (1 + (5 * rank + 2) % size)),
+        of(&|rank| 40 * usize::from(rank == 1) + rank % 2),
+    ]
+}
+
+/// With no more than what its row says that it must know of the lengths of blocks, a rank makes the schedule that it makes with all: so
+/// what is proven of calls with all lengths is proven of those.
+#[test]
+fn a_rank_need_not_know_more_lengths_than_the_row_says() {
+    let (mut passing, mut own) = (0, 0);
+    for size in [2, 3, 4, 5, 7, 8, 13, 16] {
+        let algorithms = ALGORITHMS.iter().filter(|a| matches!(a.collective, Collective::Scatter | Collective::Gather));
+        for (algorithm, root) in algorithms.flat_map(|algorithm| (0..size.min(3)).map(move |root| (algorithm, root))) {
+            let call = Call::new(algorithm.collective, size, 0).with_root(root);
+            for (parameters, lengths) in parameters(algorithm).flat_map(|p| lengths(size).map(|lengths| (p, lengths))) {
+                let all = call.clone().with_layout(Layout::of_vectors(lengths.clone()));
+                let needs = algorithm.needs(&call, &parameters);
+                if algorithm.accepts(&all, &parameters).is_err() || needs == Lengths::All {
+                    continue;
+                }
+                for rank in 0..size {
+                    let (known, blocks) = match needs {
+                        _ if rank == root => (Known::Own, (0..size).collect()),
+                        Lengths::Own => (Known::Own, vec![rank]),
+                        _ => {
+                            let (sum, longest) = (lengths.iter().sum(), lengths.iter().copied().max().unwrap());
+                            (Known::Passing { sum, longest }, algorithm.passing(&call, &parameters, rank))
+                        }
+                    };
+                    passing += usize::from(needs == Lengths::Passing && blocks.len() < size);
+                    own += usize::from(needs == Lengths::Own);
+                    let some = Layout::of_some(size, known, blocks.into_iter().map(|block| (block, lengths[block])));
+                    let some = call.clone().with_layout(some);
+                    let [some, all] = [&some, &all].map(|call| algorithm.schedule(call, &parameters, rank));
+                    assert_eq!(some, all, "{algorithm:?} {parameters:?}, root {root}, rank {rank}: {lengths:?}");
+                }
+            }
+        }
+    }
+    assert!(passing > 1000 && own > 1000);
+}
+
+/// The same of an all-to-all, of which a rank knows what it sends and receives.
+#[test]
+fn a_rank_of_an_all_to_all_need_not_know_other_rows() {
+    let mut tried = 0;
+    for size in [1, 2, 3, 5, 8, 13] {
+        let length = |from: usize, to: usize| (3 * from + 5 * to) % 7;
+        let all = Call::new(Collective::AllToAll, size, 0).with_layout(Layout::of_pairs(size, length));
+        for algorithm in ALGORITHMS.iter().filter(|a| a.collective == Collective::AllToAll && a.lengths == Lengths::Own)
+        {
+            for parameters in parameters(algorithm).filter(|p| algorithm.needs(&all, p) == Lengths::Own) {
+                if algorithm.accepts(&all, &parameters).is_err() {
+                    continue;
+                }
+                for rank in 0..size {
+                    let [sends, receives]: [Vec<usize>; 2] = [
+                        (0..size).map(|to| length(rank, to)).collect(),
+                        (0..size).map(|from| length(from, rank)).collect(),
+                    ];
+                    let row = all.clone().with_layout(Layout::of_row(rank, &sends, &receives));
+                    assert!(algorithm.accepts(&row, &parameters).is_ok());
+                    let [row, all] = [&row, &all].map(|call| algorithm.schedule(call, &parameters, rank));
+                    assert_eq!(row, all, "{algorithm:?} {parameters:?}, rank {rank} of {size}");
+                    tried += 1;
+                }
+            }
+        }
+    }
+    assert!(tried > 50);
 }

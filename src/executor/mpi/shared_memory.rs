@@ -83,9 +83,9 @@ impl Peer {
         let message = receiving.message();
         if let Some(at) = self.receives.iter().position(|(_, stamp, _)| message.is_of(*stamp)) {
             let Some((token, stamp, spans)) = self.receives.remove(at) else { return Ok(()) };
-            // Ranks that agree cannot differ in this; if they do all the same, nothing is written.
+            // Ranks may agree on all else and differ in this, where each knows but lengths of its own. Nothing is written.
             if total(&spans) as u64 != message.bytes {
-                return Err(Trouble::stray(stamp, stamp));
+                return Err(Trouble::length(stamp, self.rank, total(&spans), message.bytes as usize));
             }
             self.current = Some((receiving, Target::Receive(token, spans)));
             return Ok(());
@@ -95,7 +95,7 @@ impl Peer {
         let same_number = self.receives.iter().find(|(_, stamp, _)| stamp.number == found.number);
         if same_number.is_some() || found.number < oldest {
             let expected = same_number.map_or(*expected, |(_, stamp, _)| *stamp);
-            return Err(Trouble::stray(expected, found));
+            return Err(Trouble::stray(expected, found, self.rank));
         }
         let bytes = vec![0; message.bytes as usize];
         self.current = Some((receiving, Target::Aside(found, bytes)));
@@ -156,12 +156,15 @@ impl Peer {
                 else {
                     return Ok(None);
                 };
+                if bytes.len() != total(&spans) {
+                    return Err(Trouble::length(expected, self.rank, total(&spans), bytes.len()));
+                }
                 scatter(&bytes, &spans);
                 return Ok(Some((token, spans)));
             }
             let other = |stamp: &Stamp| stamp.number == expected.number || stamp.number < oldest;
             if let Some(&(found, _)) = self.aside.iter().find(|(stamp, _)| other(stamp)) {
-                return Err(Trouble::stray(expected, found));
+                return Err(Trouble::stray(expected, found, self.rank));
             }
         }
         Ok(None)
