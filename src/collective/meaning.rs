@@ -3,6 +3,7 @@
 use super::limit::{self, Links};
 use super::table::TABLE;
 use super::{Blocks, Call, Collective, Held};
+use std::ops::Range;
 
 /// What a collective means: one row of the table, from which all else that differs between collectives is read.
 #[derive(Debug)]
@@ -35,6 +36,8 @@ pub struct Meaning {
     pub before: fn(&Call, usize) -> Held,
     /// What a rank holds after.
     pub after: fn(&Call, usize) -> Held,
+    /// Of a reduction: the ranks whose contributions make the result of a rank.
+    pub contributors: fn(&Call, usize) -> Range<usize>,
     /// The collective that starts where this one ends, and ends where it starts, if its arguments are the same.
     pub reversal: Option<Collective>,
     /// The function of MPI that does it, if there is one.
@@ -105,6 +108,7 @@ pub(super) const USUAL: Meaning = Meaning {
     gathers: false,
     before: |_, _| Held::Nothing,
     after: |_, _| Held::Nothing,
+    contributors: |call, _| 0..call.size,
     reversal: None,
     native: None,
     limit: limit::unknown,

@@ -94,6 +94,11 @@ impl Call {
         self.placements((self.collective.meaning().after)(self, rank), Buffer::Receive)
     }
 
+    /// The ranks of whose data the result of `rank` may be made: of a reduction those that contribute to it, else all.
+    pub fn contributors(&self, rank: usize) -> Range<usize> {
+        (self.collective.meaning().contributors)(self, rank)
+    }
+
     /// Where all that is held lies in a buffer that holds nothing else.
     fn placements(&self, held: Held, buffer: Buffer) -> Vec<Placement> {
         let at = |space: Range<usize>, offset| Placement { space, buffer, offset };
@@ -170,7 +175,7 @@ impl Call {
         }
     }
 
-    /// What the result of `rank` is made of, by the rank that has it before: of a reduction the contributions of all ranks to
+    /// What the result of `rank` is made of, by the rank that has it before: of a reduction the contributions to
     /// every element. (The elements of a matrix product are none of those that there are before.)
     ///
     /// ```
@@ -184,7 +189,7 @@ impl Call {
     pub fn origins(&self, rank: usize) -> Vec<Origin> {
         let last = self.last(rank);
         let mut origins = Vec::new();
-        for from in 0..self.size {
+        for from in self.contributors(rank) {
             for source in self.initial(from) {
                 for target in &last {
                     let start = source.space.start.max(target.space.start);
