@@ -28,6 +28,8 @@ pub struct Meaning {
     pub in_place: InPlace,
     /// Whether values are combined on the way.
     pub reduces: bool,
+    /// Of a reduction: whether a rank ends with the contributions of the ranks up to it, and not with those of all.
+    pub prefix: bool,
     /// How many times the same data goes to all ranks, or comes from all; 0 where every rank has data of its own.
     pub passes: usize,
     /// Whether blocks come together on their way, or part, so that messages double or halve from round to round.
@@ -104,6 +106,7 @@ pub(super) const USUAL: Meaning = Meaning {
     unequal: false,
     in_place: InPlace::Never,
     reduces: false,
+    prefix: false,
     passes: 0,
     gathers: false,
     before: |_, _| Held::Nothing,
@@ -149,6 +152,11 @@ impl Collective {
     /// Whether values are combined on the way.
     pub fn reduces(self) -> bool {
         self.meaning().reduces
+    }
+
+    /// Whether a rank ends with the contributions of the ranks up to it.
+    pub fn is_prefix(self) -> bool {
+        self.meaning().prefix
     }
 
     /// Whether the result is a product of matrices.
