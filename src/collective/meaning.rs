@@ -88,6 +88,10 @@ pub enum MpiFunction {
     ReduceScatterBlock,
     /// `MPI_Allreduce`
     Allreduce,
+    /// `MPI_Scan`
+    Scan,
+    /// `MPI_Exscan`
+    Exscan,
     /// `MPI_Barrier`
     Barrier,
     /// `MPI_Send`, `MPI_Recv` and `MPI_Sendrecv`, of which a program would make it.

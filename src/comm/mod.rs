@@ -31,13 +31,14 @@ mod persistent;
 mod prepared;
 mod process;
 mod raw;
+mod scans;
 #[cfg(feature = "mpi")]
 mod settings;
 #[cfg(test)]
 mod tests;
 
 pub use prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute};
-pub use prepared::{Reduce, ReduceScatter, Scatter, Send};
+pub use prepared::{ExclusiveScan, Reduce, ReduceScatter, Scan, Scatter, Send};
 pub use process::Process;
 
 use crate::address::{dimension_for, Hosts};

@@ -70,7 +70,7 @@ pub struct Call {
     pub data: u64,
 }
 
-const COLLECTIVES: [Collective; 12] = [
+const COLLECTIVES: [Collective; 14] = [
     Collective::Broadcast,
     Collective::Scatter,
     Collective::Gather,
@@ -79,6 +79,8 @@ const COLLECTIVES: [Collective; 12] = [
     Collective::Reduce,
     Collective::ReduceScatter,
     Collective::AllReduce,
+    Collective::Scan,
+    Collective::ExclusiveScan,
     Collective::Permute,
     Collective::Send,
     Collective::Exchange,
@@ -97,7 +99,7 @@ impl Call {
             2 | 3 => Way::Immediate,
             _ => Way::Persistent(1 + random.below(3)),
         };
-        let in_place = matches!(collective, Collective::AllGather | Collective::AllReduce) && random.once_in(3);
+        let in_place = collective.has_in_place() && !collective.has_root() && random.once_in(3);
         let long_only = matches!(collective, Collective::Send | Collective::Exchange);
         // Some forms are not persistent.
         let way = match way {
