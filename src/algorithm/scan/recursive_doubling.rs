@@ -1,8 +1,8 @@
 //! Scan along the dimensions of the cube, the lowest one first.
 //!
 //! Algorithm: in step k the nodes that differ in bit k exchange their totals, those of the blocks of 2^k ranks in which they lie. Both
-//! have then the total of the block of 2^(k+1) ranks; the upper one adds what it gets to its prefix, too. The last block's total is of no
-//! use to anybody: nobody sends up from there, and nothing is sent down for it. With all ports, packet after packet goes through the
+//! have then the total of the block of 2^(k+1) ranks; the upper one adds what it gets to its prefix, too. A total that nobody
+//! above needs, as that of the last block, is not sent down. With all ports, packet after packet goes through the
 //! dimensions, so that all of them are used at once.
 //!
 //! Reference: classic (Hillis and Steele 1986 on the cube, with prefix and total). M elements, packets of B.
@@ -18,10 +18,10 @@
 //!
 //! Memory: a vector a step, and the total of a rank whose prefix differs from it.
 //!
-//! Correctness condition: before step k, a rank's total is that of its block of 2^k ranks, if ranks follow this block, and its prefix that
-//! of the part of the block up to it, which begins with a multiple of 2^k.
+//! Correctness condition: before step k, a rank's total, if it has yet to send it, is that of its block of 2^k ranks, and its prefix
+//! that of the part of the block up to it; a block begins with a multiple of 2^k.
 //!
-//! Example, 3 ranks: 0 and 1 exchange, 1 has its result; 0 sends the sum of both to 2. (1 has nobody to send to, and 2 needs no total.)
+//! Example, 3 ranks: 0 and 1 exchange, 1 has its result; 0 sends the sum of both to 2. (Nobody needs 2's vector.)
 
 use crate::algorithm::broadcast::packets;
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
@@ -89,21 +89,30 @@ fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Ro
         if peer >= size {
             continue;
         }
-        // Where the block of both, the next larger one, ends; others follow unless it is the last.
-        let followed = ((node >> (k + 1)) + 1) << (k + 1) < size;
+        let goes_on = sends_later(node & !(1 << k), k, problem);
         for (q, packet) in packets() {
             let round = q + k;
             if node < peer {
                 route.send(round, peer, [packet.clone()]);
-                if followed {
+                if goes_on {
                     route.receive_part(PartOf::Total, round, peer, [packet]);
                 }
             } else {
-                if followed {
+                if goes_on {
                     route.send(round, peer, [packet.clone()]);
                 }
                 route.receive_part(PartOf::Both, round, peer, [packet]);
             }
         }
     }
+}
+
+/// Whether a node's total after step k is of use: whether the node, or one below it to which it sends down later, has a node to send up to.
+fn sends_later(node: usize, k: usize, problem: &Problem) -> bool {
+    let unchanged = node & ((2 << k) - 1);
+    (k + 1..problem.n as usize).any(|j| {
+        // All bits between k and j lead down.
+        let sender = node >> j << j | unchanged;
+        node >> j & 1 == 0 && sender + (1 << j) < problem.call.size
+    })
 }
