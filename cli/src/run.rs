@@ -26,6 +26,12 @@ pub fn run<T: Number>(
         Collective::ReduceScatter => cube.reduce_scatter().options(options).run(send, receive, operation),
         Collective::AllReduce if call.in_place => cube.all_reduce().options(options).run_in_place(receive, operation),
         Collective::AllReduce => cube.all_reduce().options(options).run(send, receive, operation),
+        Collective::Scan if call.in_place => cube.scan().options(options).run_in_place(receive, operation),
+        Collective::Scan => cube.scan().options(options).run(send, receive, operation),
+        Collective::ExclusiveScan if call.in_place => {
+            cube.exclusive_scan().options(options).run_in_place(receive, operation)
+        }
+        Collective::ExclusiveScan => cube.exclusive_scan().options(options).run(send, receive, operation),
         Collective::Permute => {
             let permutation = call.permutation.as_deref().unwrap_or_default();
             cube.permute(permutation).options(options).run(send, receive)

@@ -328,7 +328,8 @@ fn expected(call: &Call, rank: usize, combine: Combine) -> Vec<u64> {
             *element = Some(element.map_or(value, |left| combine(&left, &value)));
         }
     }
-    expected.into_iter().map(|element| element.unwrap_or(UNTOUCHED)).collect()
+    // What nobody contributes to stays as it is.
+    expected.into_iter().zip(before(call, rank)).map(|(element, before)| element.unwrap_or(before)).collect()
 }
 
 /// A product; what is expected is computed one by one, so large ones are left out.

@@ -87,6 +87,11 @@ impl Hosts {
         self.0.places[rank]
     }
 
+    /// Whether every rank is at its own place: the ranks of a host follow one another.
+    pub fn in_order(&self) -> bool {
+        self.0.places.iter().enumerate().all(|(rank, &place)| rank == place)
+    }
+
     /// The rank at a place.
     pub fn rank(&self, place: usize) -> usize {
         self.0.ranks[place]

@@ -39,7 +39,7 @@ impl Shape {
         } else {
             call.translation().map_or(n, usize::count_ones)
         };
-        let hosts = call.hosts.as_ref().filter(|_| !call.ordered);
+        let hosts = call.placing();
         let fixed = call.permutation.iter().flat_map(|p| p.iter().enumerate()).filter(|(rank, to)| rank == *to).count();
         Shape {
             n,

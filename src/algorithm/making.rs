@@ -12,7 +12,7 @@ impl Algorithm {
         match &call.avoid {
             None => messages.flowing(self.flows),
             Some(avoid) => {
-                let kind = (call.ordered, parameters.ports == PortModel::OneWay);
+                let kind = (call.in_order_of_nodes(), parameters.ports == PortModel::OneWay);
                 avoid.detour(messages, rank, kind, &|rank| self.straight(call, parameters, rank))
             }
         }
@@ -28,6 +28,7 @@ impl Algorithm {
         };
         match self.form {
             Form::Forward(write) => run(write),
+            Form::Combining(write) => run(write).combining(),
             Form::Backward(write) => run(write).reversed(call.collective.reduces()),
             Form::BackwardForward(first, second) => run(first).reversed(true).then(run(second)),
             Form::Between(ends, middle) => run(ends).reversed(true).then(run(middle).combining()).then(run(ends)),

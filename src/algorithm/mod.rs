@@ -40,6 +40,7 @@ mod matrix_multiply;
 mod permute;
 mod reduce;
 mod reduce_scatter;
+mod scan;
 mod scatter;
 mod send;
 mod transpose_rows;

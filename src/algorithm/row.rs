@@ -16,6 +16,8 @@ pub type Far = fn(&Shape) -> (usize, usize);
 pub enum Form {
     /// As written.
     Forward(Write),
+    /// As written, and what is received is combined (prefix sums).
+    Combining(Write),
     /// Backwards: receives become sends; for a reduction, what was copied is combined.
     Backward(Write),
     /// The first backwards, then the second forwards (all-reduce).

@@ -106,6 +106,18 @@ impl Call {
         permutation.iter().enumerate().all(|(rank, &target)| rank ^ mask == target).then_some(mask)
     }
 
+    /// The hosts by which ranks have their places as nodes; none where operands, or results, go by rank.
+    pub(crate) fn placing(&self) -> Option<&Hosts> {
+        let placing = |hosts: &&Hosts| if self.collective.is_prefix() { hosts.in_order() } else { !self.ordered };
+        self.hosts.as_ref().filter(placing)
+    }
+
+    /// Whether nodes are numbered so that any algorithm that goes through their dimensions combines in rank order. A prefix sum's
+    /// algorithms see to the order themselves: there node r is rank r.
+    pub(crate) fn in_order_of_nodes(&self) -> bool {
+        self.ordered && !self.collective.is_prefix()
+    }
+
     /// The same call with another root.
     pub fn with_root(mut self, root: usize) -> Call {
         self.root = root;

@@ -3,6 +3,7 @@
 use super::limit::{self, Links};
 use super::table::TABLE;
 use super::{Blocks, Call, Collective, Held};
+use std::ops::Range;
 
 /// What a collective means: one row of the table, from which all else that differs between collectives is read.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub struct Meaning {
     pub in_place: InPlace,
     /// Whether values are combined on the way.
     pub reduces: bool,
+    /// Of a reduction: whether a rank ends with the contributions of the ranks up to it, and not with those of all.
+    pub prefix: bool,
     /// How many times the same data goes to all ranks, or comes from all; 0 where every rank has data of its own.
     pub passes: usize,
     /// Whether blocks come together on their way, or part, so that messages double or halve from round to round.
@@ -35,6 +38,8 @@ pub struct Meaning {
     pub before: fn(&Call, usize) -> Held,
     /// What a rank holds after.
     pub after: fn(&Call, usize) -> Held,
+    /// Of a reduction: the ranks whose contributions make the result of a rank.
+    pub contributors: fn(&Call, usize) -> Range<usize>,
     /// The collective that starts where this one ends, and ends where it starts, if its arguments are the same.
     pub reversal: Option<Collective>,
     /// The function of MPI that does it, if there is one.
@@ -83,6 +88,10 @@ pub enum MpiFunction {
     ReduceScatterBlock,
     /// `MPI_Allreduce`
     Allreduce,
+    /// `MPI_Scan`
+    Scan,
+    /// `MPI_Exscan`
+    Exscan,
     /// `MPI_Barrier`
     Barrier,
     /// `MPI_Send`, `MPI_Recv` and `MPI_Sendrecv`, of which a program would make it.
@@ -101,10 +110,12 @@ pub(super) const USUAL: Meaning = Meaning {
     unequal: false,
     in_place: InPlace::Never,
     reduces: false,
+    prefix: false,
     passes: 0,
     gathers: false,
     before: |_, _| Held::Nothing,
     after: |_, _| Held::Nothing,
+    contributors: |call, _| 0..call.size,
     reversal: None,
     native: None,
     limit: limit::unknown,
@@ -145,6 +156,11 @@ impl Collective {
     /// Whether values are combined on the way.
     pub fn reduces(self) -> bool {
         self.meaning().reduces
+    }
+
+    /// Whether a rank ends with the contributions of the ranks up to it.
+    pub fn is_prefix(self) -> bool {
+        self.meaning().prefix
     }
 
     /// Whether the result is a product of matrices.

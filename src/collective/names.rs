@@ -23,6 +23,10 @@ pub enum Collective {
     ReduceScatter,
     /// Element-wise reduction of all vectors, on all ranks.
     AllReduce,
+    /// Element-wise reduction of the vectors of ranks 0 to r, on rank r.
+    Scan,
+    /// Element-wise reduction of the vectors of the ranks below r, on rank r; rank 0 gets nothing.
+    ExclusiveScan,
     /// The vector of rank i to rank p(i), for a permutation p known to all.
     Permute,
     /// The vector of one rank, the root, to another, the peer.

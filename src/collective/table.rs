@@ -123,6 +123,36 @@ pub(super) const TABLE: &[Meaning] = &[
         ..USUAL
     },
     Meaning {
+        collective: Collective::Scan,
+        name: "scan",
+        blocks: Blocks::Parts,
+        in_place: InPlace::Allowed,
+        reduces: true,
+        prefix: true,
+        before: all,
+        after: all,
+        contributors: |_, rank| 0..rank + 1,
+        native: Some(MpiFunction::Scan),
+        limit: limit::vector,
+        ..USUAL
+    },
+    Meaning {
+        collective: Collective::ExclusiveScan,
+        name: "exclusive-scan",
+        also: &["exscan"],
+        blocks: Blocks::Parts,
+        in_place: InPlace::Allowed,
+        reduces: true,
+        prefix: true,
+        before: all,
+        // The receive buffer of rank 0 stays as it is.
+        after: |call, rank| if rank > 0 || call.in_place { Held::Everything } else { Held::Nothing },
+        contributors: |_, rank| 0..rank.max(1),
+        native: Some(MpiFunction::Exscan),
+        limit: limit::vector,
+        ..USUAL
+    },
+    Meaning {
         collective: Collective::Permute,
         name: "permute",
         also: &["permutation"],

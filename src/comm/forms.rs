@@ -4,7 +4,7 @@
 
 use super::prepared::{block, length, Prepared};
 use super::prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute};
-use super::prepared::{Reduce, ReduceScatter, Scatter, Send};
+use super::prepared::{ExclusiveScan, Reduce, ReduceScatter, Scan, Scatter, Send};
 use crate::buffer::{Buffer, BufferMut};
 use crate::collective::Collective;
 use crate::engine::arguments::{Arguments, Held};
@@ -167,6 +167,8 @@ macro_rules! two_buffers_and_operation {
 two_buffers_and_operation! {
     ReduceScatter "reduce_scatter_block_into",
     AllReduce "all_reduce_into",
+    Scan "scan_into",
+    ExclusiveScan "exclusive_scan_into",
 }
 
 impl AllGather<'_> {
@@ -240,66 +242,80 @@ impl ReduceScatter<'_> {
     }
 }
 
-impl AllReduce<'_> {
-    fn made<'b, T: Pod, O: Reduction<T> + 'b>(
-        &mut self,
-        at: At,
-        send: &'b [T],
-        receive: &'b mut [T],
-        operation: Held<'b, O>,
-    ) -> Result<Arguments<'b>> {
-        let checked = length("receive", receive.len(), send.len(), "as long as send");
-        let checked = checked.and_then(|()| reduces(&mut self.0, operation.get()));
-        checked.map(|()| Arguments::reducing(at, send.len(), send, receive, operation))
-    }
+/// What the arguments of a reduction of vectors have to be that leaves a vector on every rank, and its forms in place.
+macro_rules! vectors_and_operation {
+    ($($name:ident $call:literal,)*) => {$(
+        impl $name<'_> {
+            fn made<'b, T: Pod, O: Reduction<T> + 'b>(
+                &mut self,
+                at: At,
+                send: &'b [T],
+                receive: &'b mut [T],
+                operation: Held<'b, O>,
+            ) -> Result<Arguments<'b>> {
+                let checked = match self.0.receives() {
+                    true => length("receive", receive.len(), send.len(), "as long as send"),
+                    false => Ok(()),
+                };
+                let checked = checked.and_then(|()| reduces(&mut self.0, operation.get()));
+                checked.map(|()| Arguments::reducing(at, send.len(), send, receive, operation))
+            }
 
-    fn made_in_place<'b, T: Pod, O: Reduction<T> + 'b>(
-        &mut self,
-        at: At,
-        values: &'b mut [T],
-        operation: Held<'b, O>,
-    ) -> Result<Arguments<'b>> {
-        self.0.call.in_place = true;
-        let checked = reduces(&mut self.0, operation.get());
-        checked.map(|()| Arguments::reducing(at, values.len(), &[], values, operation))
-    }
+            fn made_in_place<'b, T: Pod, O: Reduction<T> + 'b>(
+                &mut self,
+                at: At,
+                values: &'b mut [T],
+                operation: Held<'b, O>,
+            ) -> Result<Arguments<'b>> {
+                self.0.call.in_place = true;
+                let checked = reduces(&mut self.0, operation.get());
+                checked.map(|()| Arguments::reducing(at, values.len(), &[], values, operation))
+            }
 
-    /// Runs it in place; see [`Hypercube::all_reduce_in_place`](super::Hypercube::all_reduce_in_place).
-    ///
-    /// # Errors
-    /// [`Error::Operation`]; options that cannot be honoured; what goes wrong between ranks.
-    #[track_caller]
-    pub fn run_in_place<R, O>(mut self, values: &mut R, operation: O) -> Result<()>
-    where
-        R: BufferMut + ?Sized,
-        O: Reduction<R::Element>,
-    {
-        let at = Location::caller();
-        let arguments = self.made_in_place(at, values.elements_mut(), Held::Lent(&operation));
-        self.0.run(at, arguments)
-    }
+            #[doc = concat!("Runs it in place; see [`Hypercube::", $call, "`](super::Hypercube::", $call, ").")]
+            ///
+            /// # Errors
+            /// [`Error::Operation`]; options that cannot be honoured; what goes wrong between ranks.
+            #[track_caller]
+            pub fn run_in_place<R, O>(mut self, values: &mut R, operation: O) -> Result<()>
+            where
+                R: BufferMut + ?Sized,
+                O: Reduction<R::Element>,
+            {
+                let at = Location::caller();
+                let arguments = self.made_in_place(at, values.elements_mut(), Held::Lent(&operation));
+                self.0.run(at, arguments)
+            }
 
-    /// Starts it in place; the request's data is `values`.
-    ///
-    /// # Errors
-    /// As for `run_in_place`.
-    #[track_caller]
-    pub fn start_in_place<'a, R, O, Sc>(
-        mut self,
-        scope: Sc,
-        values: &'a mut R,
-        operation: O,
-    ) -> Result<Request<'a, R, Sc>>
-    where
-        R: BufferMut + ?Sized,
-        O: Reduction<R::Element> + 'a,
-        Sc: Scope<'a>,
-    {
-        let at = Location::caller();
-        let (data, values) = lent_mut(values);
-        let arguments = self.made_in_place(at, values, Held::Own(operation));
-        self.0.request(at, scope, arguments, data)
-    }
+            /// Starts it in place; the request's data is `values`.
+            ///
+            /// # Errors
+            /// As for `run_in_place`.
+            #[track_caller]
+            pub fn start_in_place<'a, R, O, Sc>(
+                mut self,
+                scope: Sc,
+                values: &'a mut R,
+                operation: O,
+            ) -> Result<Request<'a, R, Sc>>
+            where
+                R: BufferMut + ?Sized,
+                O: Reduction<R::Element> + 'a,
+                Sc: Scope<'a>,
+            {
+                let at = Location::caller();
+                let (data, values) = lent_mut(values);
+                let arguments = self.made_in_place(at, values, Held::Own(operation));
+                self.0.request(at, scope, arguments, data)
+            }
+        }
+    )*};
+}
+
+vectors_and_operation! {
+    AllReduce "all_reduce_in_place",
+    Scan "scan_in_place",
+    ExclusiveScan "exclusive_scan_in_place",
 }
 
 impl Broadcast<'_> {

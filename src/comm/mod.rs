@@ -31,6 +31,7 @@ mod persistent;
 mod prepared;
 mod process;
 mod raw;
+mod scans;
 #[cfg(feature = "mpi")]
 mod settings;
 #[cfg(test)]
@@ -39,7 +40,7 @@ mod varcount;
 mod varcount_forms;
 
 pub use prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute};
-pub use prepared::{Reduce, ReduceScatter, Scatter, Send};
+pub use prepared::{ExclusiveScan, Reduce, ReduceScatter, Scan, Scatter, Send};
 pub use process::Process;
 
 use crate::address::{dimension_for, Hosts};

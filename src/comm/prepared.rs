@@ -2,7 +2,7 @@
 
 use super::Hypercube;
 use crate::algorithm::{Order, PortModel};
-use crate::collective::Call;
+use crate::collective::{Call, Collective};
 use crate::engine::arguments::Arguments;
 use crate::engine::{Engine, Ticket};
 use crate::error::{Error, Result};
@@ -30,6 +30,11 @@ pub(super) struct Prepared<'c> {
 impl Prepared<'_> {
     pub(super) fn is_root(&self) -> bool {
         self.cube.rank == self.call.root
+    }
+
+    /// Whether anything ends on this rank, so that its receive buffer counts.
+    pub(super) fn receives(&self) -> bool {
+        self.call.collective != Collective::ExclusiveScan || self.cube.rank > 0
     }
 
     /// Runs the call to its end. If the arguments make no sense, the others are told.
@@ -201,6 +206,10 @@ prepared! {
     ReduceScatter,
     /// An all-reduce with options; see [`Hypercube::all_reduce`].
     AllReduce,
+    /// A scan with options; see [`Hypercube::scan`].
+    Scan,
+    /// An exclusive scan with options; see [`Hypercube::exclusive_scan`].
+    ExclusiveScan,
     /// A permutation with options; see [`Hypercube::permute`].
     Permute,
     /// A send with options; see [`Hypercube::send`].

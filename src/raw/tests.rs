@@ -83,6 +83,36 @@ fn operators_that_do_not_commute_are_applied_in_rank_order() {
 }
 
 #[test]
+fn prefixes_are_in_rank_order_and_nothing_ends_on_rank_0_of_an_exclusive_one() {
+    for size in [1, 2, 5, 8] {
+        for in_place in [false, true] {
+            let received = threads::run(size, |cube| {
+                let operator = Operator { name: "then", commutes: false, combine: &then };
+                let mine = [3, cube.rank() as u8];
+                let datatype = Datatype::contiguous("step", 2);
+                [Collective::Scan, Collective::ExclusiveScan].map(|collective| {
+                    let mut receive = if in_place { mine } else { [b'-'; 2] };
+                    let call = Call { in_place, ..Call::new(collective, size, 1) };
+                    let buffers = buffers(&mine, &mut receive);
+                    // SAFETY: one element each, which live until the call is over.
+                    unsafe { cube.run_raw(call, &Options::default(), buffers, &datatype, Some(&operator)) }.unwrap();
+                    receive
+                })
+            });
+            let mut below = if in_place { [3, 0] } else { [b'-'; 2] };
+            let mut prefix = [3, 0];
+            for (rank, received) in received.into_iter().enumerate() {
+                if rank > 0 {
+                    below = prefix;
+                    then(Side::Right, &[3, rank as u8], &mut prefix);
+                }
+                assert_eq!(received, [prefix, below], "rank {rank} of {size}");
+            }
+        }
+    }
+}
+
+#[test]
 fn several_are_under_way_and_what_makes_no_sense_is_refused() {
     threads::run(4, |cube| {
         let datatype = Datatype::contiguous("u64", 8);

@@ -10,7 +10,7 @@
 //! once sends everything once, and no contribution is counted twice.
 
 use super::problem::Problem;
-use super::route::{Multiplication, Route};
+use super::route::{Multiplication, PartOf, Route};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -25,6 +25,8 @@ pub struct Message {
     pub sends: bool,
     /// Whether the receiver combines the data with its own (else it takes the place of none).
     pub combines: bool,
+    /// What the data becomes part of, in a prefix sum.
+    pub part_of: PartOf,
     /// The rank at the other end, which decides the side of an operand: the peer, or beyond it where a message goes a way
     /// round.
     pub partner: usize,
@@ -180,7 +182,7 @@ pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut
     let hosting = problem.hosting;
     let own = hosting.node(rank);
     let mut deliveries = Deliveries { problem, write, known: HashMap::new() };
-    let mut parts: Vec<(usize, bool, usize, Range<usize>)> = Vec::new();
+    let mut parts: Vec<(usize, bool, usize, Range<usize>, PartOf)> = Vec::new();
     let (mut rounds, mut multiplications) = (0, Vec::new());
     for node in std::iter::once(own).chain(hosting.twin(own)) {
         let mut route = Route::new();
@@ -193,7 +195,7 @@ pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut
                 continue;
             }
             let pieces = route.pieces(transfer);
-            let mut part = |piece| parts.push((transfer.round, !transfer.sends, peer, piece));
+            let mut part = |piece| parts.push((transfer.round, !transfer.sends, peer, piece, transfer.part_of));
             if pieces.is_empty() {
                 part(0..0);
             }
@@ -207,12 +209,12 @@ pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut
         }
     }
     let place = |peer: usize| problem.place(peer);
-    parts.sort_unstable_by_key(|(round, receives, peer, piece)| (*round, *receives, place(*peer), piece.start));
+    parts.sort_unstable_by_key(|(round, receives, peer, piece, _)| (*round, *receives, place(*peer), piece.start));
 
     multiplications.sort_by_key(|m: &Multiplication| m.round);
 
     let mut messages = Messages { rank, rounds, multiplications, ..Messages::default() };
-    for (round, receives, peer, piece) in parts {
+    for (round, receives, peer, piece, part_of) in parts {
         let same = |m: &Message| (m.round, m.sends, m.peer) == (round, !receives, peer);
         if !messages.list.last().is_some_and(same) {
             let start = messages.pieces.len();
@@ -221,6 +223,7 @@ pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut
                 peer,
                 sends: !receives,
                 combines: false,
+                part_of,
                 partner: peer,
                 through: None,
                 part: 0,

@@ -42,6 +42,7 @@ mod cost;
 mod detour;
 mod fold;
 mod place;
+mod prefix;
 mod problem;
 mod route;
 mod run_ahead;
@@ -53,7 +54,7 @@ pub use fold::{fold, Message, Messages};
 pub use place::place;
 pub(crate) use place::MEMORY_USED_ONCE;
 pub use problem::Problem;
-pub use route::{Multiplication, Route, Transfer};
+pub use route::{Multiplication, PartOf, Route, Transfer};
 pub(crate) use run_ahead::messages_under_way;
 pub use run_ahead::RunAhead;
 

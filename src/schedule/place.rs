@@ -5,7 +5,8 @@
 //! through it: scratch memory, once there is more than a little of it, is free again in the round after the one that sends it
 //! on (not in the same round, in which a receive would have to wait for a send whose partner waits in the same way).
 //!
-//! Reductions combine in this order: what arrives from a lower rank is the left operand, from a higher rank the right one.
+//! Reductions combine in this order: what arrives from a lower rank is the left operand, from a higher rank the right one. Prefix sums,
+//! in which a rank has two values at a position, are in [`super::prefix`].
 
 use super::fold::{Message, Messages};
 use super::{BufferRange, Builder, Multiplication, Schedule, Side};
@@ -23,6 +24,8 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
         rank,
         builder: Builder::new(),
         held: Held::default(),
+        prefix: None,
+        sends: false,
         scratch: Scratch { lag: if messages.flows() { FLOWING_LAG } else { 0 }, ..Scratch::default() },
         targets: Vec::new(),
         passing: HashMap::new(),
@@ -32,7 +35,12 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
         placer.held.insert(placement.space.start, placement.space.end, placement.buffer, placement.offset);
     }
     let mut copied = call.collective.reduces();
-    let mut last_uses = call.collective.relays_copies().then(|| last_uses(messages).into_iter());
+    let relays = call.collective.relays_copies() || call.collective.is_prefix();
+    let last_uses = relays.then(|| last_uses(messages));
+    if call.collective.is_prefix() {
+        placer.two_values(last_uses.iter().flatten().flatten());
+    }
+    let mut last_uses = last_uses.map(Vec::into_iter);
     let mut multiplications = messages.multiplications().iter().peekable();
     for round in messages.list().chunk_by(|a, b| a.round == b.round) {
         let at = round[0].round;
@@ -49,6 +57,7 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
             match (message.through, message.sends, message.combines) {
                 (Some(id), ..) => placer.pass(id, message, messages),
                 (None, true, _) => placer.send(message, messages, last_use),
+                (None, false, _) if placer.prefix.is_some() => placer.receive_part(message, messages),
                 (None, false, false) => placer.receive(message, messages),
                 (None, false, true) => placer.receive_and_combine(message, messages),
             }
@@ -100,12 +109,17 @@ fn last_uses(messages: &Messages) -> Vec<Vec<Range<usize>>> {
     uses
 }
 
-struct Placer<'c> {
-    call: &'c Call,
-    rank: usize,
-    builder: Builder,
-    held: Held,
-    scratch: Scratch,
+pub(super) struct Placer<'c> {
+    pub(super) call: &'c Call,
+    pub(super) rank: usize,
+    pub(super) builder: Builder,
+    /// What the rank can send.
+    pub(super) held: Held,
+    /// In a prefix sum: what it ends with; `held` is then what it has still to send.
+    pub(super) prefix: Option<Held>,
+    /// In a prefix sum: whether it sends anything.
+    pub(super) sends: bool,
+    pub(super) scratch: Scratch,
     targets: Vec<Target>,
     /// What passes through and has arrived, by its number.
     passing: HashMap<usize, BufferRange>,
@@ -139,21 +153,24 @@ impl Placer<'_> {
                     )
                 };
                 append(&mut ranges, BufferRange { buffer, offset, len: end - at });
-                if buffer == Buffer::Scratch {
+                // Of a prefix sum, what is not sent again need not be kept apart from the result, wherever it lies.
+                if buffer == Buffer::Scratch || self.prefix.is_some() {
                     match &last_use {
-                        None => done.push((at..end, offset)),
+                        None => done.push((at..end, buffer, offset)),
                         Some(last) => done.extend(last.iter().filter_map(|part| {
                             let part = part.start.max(at)..part.end.min(end);
-                            (part.start < part.end).then(|| (part.clone(), offset + part.start - at))
+                            (part.start < part.end).then(|| (part.clone(), buffer, offset + part.start - at))
                         })),
                     }
                 }
                 at = end;
             }
         }
-        for (part, offset) in done {
+        for (part, buffer, offset) in done {
             self.held.remove(part.start, part.end);
-            self.scratch.free(offset, part.len(), message.round);
+            if buffer == Buffer::Scratch {
+                self.scratch.free(offset, part.len(), message.round);
+            }
         }
         self.builder.send(message.round, message.peer, &ranges);
     }
@@ -284,11 +301,12 @@ impl Placer<'_> {
 
     /// Copies what the rank holds and keeps to its place in the receive buffer.
     fn copy_kept(&mut self, round: usize) {
+        let held = self.prefix.as_ref().unwrap_or(&self.held);
         for last in self.call.last(self.rank) {
             let mut at = last.space.start;
             while at < last.space.end {
-                let Some((end, buffer, offset)) = self.held.at(at, last.space.end) else {
-                    at = self.held.next(at).unwrap_or(last.space.end);
+                let Some((end, buffer, offset)) = held.at(at, last.space.end) else {
+                    at = held.next(at).unwrap_or(last.space.end);
                     continue;
                 };
                 let to = last.offset + at - last.space.start;
@@ -303,7 +321,7 @@ impl Placer<'_> {
 }
 
 /// Appends a range, joined to the last one where it continues it.
-fn append(ranges: &mut Vec<BufferRange>, range: BufferRange) {
+pub(super) fn append(ranges: &mut Vec<BufferRange>, range: BufferRange) {
     match ranges.last_mut() {
         Some(last) if last.buffer == range.buffer && last.offset + last.len == range.offset => last.len += range.len,
         _ => ranges.push(range),
@@ -312,23 +330,23 @@ fn append(ranges: &mut Vec<BufferRange>, range: BufferRange) {
 
 /// Which intervals of the space the rank holds, and where.
 #[derive(Default)]
-struct Held {
+pub(super) struct Held {
     map: BTreeMap<usize, (usize, Buffer, usize)>,
 }
 
 impl Held {
     /// The run from `at`, at most to `limit`: its end and where it lies.
-    fn at(&self, at: usize, limit: usize) -> Option<(usize, Buffer, usize)> {
+    pub(super) fn at(&self, at: usize, limit: usize) -> Option<(usize, Buffer, usize)> {
         let (&start, &(end, buffer, offset)) = self.map.range(..=at).next_back()?;
         (end > at).then(|| (end.min(limit), buffer, offset + at - start))
     }
 
     /// The first held position after `at`.
-    fn next(&self, at: usize) -> Option<usize> {
+    pub(super) fn next(&self, at: usize) -> Option<usize> {
         self.map.range(at + 1..).next().map(|(&start, _)| start)
     }
 
-    fn remove(&mut self, start: usize, end: usize) {
+    pub(super) fn remove(&mut self, start: usize, end: usize) {
         if let Some((&from, &(to, buffer, offset))) = self.map.range(..start).next_back() {
             if to > start {
                 self.map.insert(from, (start, buffer, offset));
@@ -345,7 +363,7 @@ impl Held {
         }
     }
 
-    fn insert(&mut self, start: usize, end: usize, buffer: Buffer, offset: usize) {
+    pub(super) fn insert(&mut self, start: usize, end: usize, buffer: Buffer, offset: usize) {
         if start >= end {
             return;
         }
@@ -369,7 +387,7 @@ const FLOWING_LAG: usize = 2;
 
 /// Scratch memory: first fit among the areas that are free in the round at hand.
 #[derive(Default)]
-struct Scratch {
+pub(super) struct Scratch {
     top: usize,
     /// Rounds beyond the next until an area that is free is used again.
     lag: usize,
@@ -378,14 +396,14 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn free(&mut self, offset: usize, len: usize, round: usize) {
+    pub(super) fn free(&mut self, offset: usize, len: usize, round: usize) {
         if len > 0 {
             self.free.insert(offset, (offset + len, round));
         }
     }
 
     /// The offset of `len` elements that nothing uses in `round`.
-    fn allocate(&mut self, len: usize, round: usize) -> usize {
+    pub(super) fn allocate(&mut self, len: usize, round: usize) -> usize {
         if len == 0 {
             return 0;
         }

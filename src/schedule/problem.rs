@@ -24,7 +24,7 @@ pub struct Problem<'c> {
 impl<'c> Problem<'c> {
     /// The problem of a call.
     pub fn new(call: &'c Call) -> Problem<'c> {
-        let hosting = Hosting::on(call.size, call.ordered, call.hosts.as_ref());
+        let hosting = Hosting::on(call.size, call.in_order_of_nodes(), call.placing());
         Problem { call, hosting, n: hosting.dimension(), root: hosting.node(call.root), peer: hosting.node(call.peer) }
     }
 
@@ -40,7 +40,7 @@ impl<'c> Problem<'c> {
 
     /// The place of a rank, as it is seen from the nodes.
     pub fn place(&self, rank: usize) -> usize {
-        self.call.hosts.as_ref().filter(|_| !self.call.ordered).map_or(rank, |hosts| hosts.place(rank))
+        self.call.placing().map_or(rank, |hosts| hosts.place(rank))
     }
 
     /// The places of a host's ranks. Nodes and places are the same for operations that commute.

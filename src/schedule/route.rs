@@ -2,6 +2,18 @@
 
 use std::ops::Range;
 
+/// In a prefix sum, what a received value becomes part of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum PartOf {
+    /// What the node holds and sends: its total. Elsewhere than in a prefix sum there is nothing else.
+    #[default]
+    Total,
+    /// What the node ends with: its prefix. The total stays as it is.
+    Prefix,
+    /// Both.
+    Both,
+}
+
 /// One message of a node, before any rank or buffer is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Transfer {
@@ -11,6 +23,8 @@ pub struct Transfer {
     pub peer: usize,
     /// Whether this node sends (else it receives).
     pub sends: bool,
+    /// What is received becomes part of.
+    pub part_of: PartOf,
     /// Index range of the intervals in [`Route::pieces`].
     pub(super) pieces: Range<usize>,
 }
@@ -62,25 +76,43 @@ impl Route {
 
     /// This node sends intervals to `peer`.
     pub fn send(&mut self, round: usize, peer: usize, pieces: impl IntoIterator<Item = Range<usize>>) {
-        self.transfer(round, peer, true, pieces);
+        self.transfer(round, peer, true, PartOf::Total, pieces);
     }
 
     /// This node receives intervals from `peer`.
     pub fn receive(&mut self, round: usize, peer: usize, pieces: impl IntoIterator<Item = Range<usize>>) {
-        self.transfer(round, peer, false, pieces);
+        self.transfer(round, peer, false, PartOf::Total, pieces);
     }
 
-    fn transfer(&mut self, round: usize, peer: usize, sends: bool, pieces: impl IntoIterator<Item = Range<usize>>) {
+    /// This node receives from `peer` what is part of its prefix, its total, or both: in a prefix sum.
+    pub fn receive_part(
+        &mut self,
+        part_of: PartOf,
+        round: usize,
+        peer: usize,
+        pieces: impl IntoIterator<Item = Range<usize>>,
+    ) {
+        self.transfer(round, peer, false, part_of, pieces);
+    }
+
+    fn transfer(
+        &mut self,
+        round: usize,
+        peer: usize,
+        sends: bool,
+        part_of: PartOf,
+        pieces: impl IntoIterator<Item = Range<usize>>,
+    ) {
         let start = self.pieces.len();
         self.pieces.extend(pieces.into_iter().filter(|p| !p.is_empty()));
         if self.pieces.len() > start {
-            self.transfers.push(Transfer { round, peer, sends, pieces: start..self.pieces.len() });
+            self.transfers.push(Transfer { round, peer, sends, part_of, pieces: start..self.pieces.len() });
         }
     }
 
     /// An empty message, sent (`sends`) or received: a signal that orders, and carries nothing.
     pub fn signal(&mut self, round: usize, peer: usize, sends: bool) {
-        self.transfers.push(Transfer { round, peer, sends, pieces: 0..0 });
+        self.transfers.push(Transfer { round, peer, sends, part_of: PartOf::Total, pieces: 0..0 });
     }
 
     /// This node multiplies what it holds before a round. Empty products are left out.

@@ -76,6 +76,16 @@ pub fn with_options(cube: &Hypercube, collective: Collective, root: usize, count
             let outcome = cube.all_reduce().options(options).run(&own, &mut narrow, SystemOperation::Sum);
             check(outcome, &narrow, &sum);
         }
+        Collective::Scan | Collective::ExclusiveScan => {
+            let exclusive = collective == Collective::ExclusiveScan;
+            let outcome = match exclusive {
+                true => cube.exclusive_scan().options(options).run(&own, &mut narrow, SystemOperation::Sum),
+                false => cube.scan().options(options).run(&own, &mut narrow, SystemOperation::Sum),
+            };
+            let ranks = if exclusive { rank } else { rank + 1 };
+            let sum = |at: usize| (0..ranks).fold(0u64, |sum, r| sum.wrapping_add(u64::value(r, at)));
+            check(outcome, &narrow, &sum);
+        }
         Collective::Permute => {
             let mut permutation: Vec<usize> = (0..size).map(|r| (2 * size - 1 - r + root) % size).collect();
             if options.algorithm.as_deref() == Some("inversion") {

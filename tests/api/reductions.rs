@@ -13,10 +13,11 @@ fn reduce<T: Element, O: Reduction<T> + Copy>(
     let case = format!("{} of {}, rank {rank} of {size}, count {count}", operation.name(), std::any::type_name::<T>());
     let own: Vec<T> = sent(rank, count);
     let wide: Vec<T> = sent(rank, count * size);
-    let expected = |offset: usize| -> Vec<T> {
-        let at = |at: usize| (1..size).fold(T::value(0, at), |left, r| fold(&left, &T::value(r, at)));
+    let combined = |ranks: usize, offset: usize| -> Vec<T> {
+        let at = |at: usize| (1..ranks).fold(T::value(0, at), |left, r| fold(&left, &T::value(r, at)));
         (offset..offset + count).map(at).collect()
     };
+    let expected = |offset: usize| combined(size, offset);
     for root in (0..size).filter(|root| size <= 5 || root % 3 == 1) {
         let process = cube.process_at_rank(root);
         if rank == root {
@@ -36,6 +37,20 @@ fn reduce<T: Element, O: Reduction<T> + Copy>(
     let mut receive: Vec<T> = blank(count);
     cube.reduce_scatter_block_into(&wide, &mut receive, operation).unwrap();
     assert_eq!(receive, expected(rank * count), "reduce-scatter, {case}");
+    // Rank 0 gets nothing from an exclusive scan.
+    let below = |untouched: Vec<T>| if rank == 0 { untouched } else { combined(rank, 0) };
+    let mut receive: Vec<T> = blank(count);
+    cube.scan_into(&own, &mut receive, operation).unwrap();
+    assert_eq!(receive, combined(rank + 1, 0), "scan, {case}");
+    let mut receive: Vec<T> = blank(count);
+    cube.exclusive_scan_into(&own, &mut receive, operation).unwrap();
+    assert_eq!(receive, below(blank(count)), "exclusive scan, {case}");
+    let mut values = own.clone();
+    cube.scan_in_place(&mut values, operation).unwrap();
+    assert_eq!(values, combined(rank + 1, 0), "scan in place, {case}");
+    let mut values = own.clone();
+    cube.exclusive_scan_in_place(&mut values, operation).unwrap();
+    assert_eq!(values, below(own.clone()), "exclusive scan in place, {case}");
     assert_eq!((own, wide), (sent(rank, count), sent(rank, count * size)), "send buffers, {case}");
 }
 

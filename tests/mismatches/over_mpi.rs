@@ -1,5 +1,6 @@
 //! The cases over MPI, all in one run for a number of ranks and a way of messages.
 
+use crate::cases::Kind;
 use crate::expected::{told, Place};
 use crate::rank::Rank;
 use crate::ranks::on_ranks;
@@ -12,7 +13,7 @@ use std::hash::{Hash, Hasher};
 use std::time::{Duration, Instant};
 
 /// Every case, one after the other; all that is wrong is said in the end.
-fn every_case(world: &SimpleCommunicator) {
+fn every_case(world: &SimpleCommunicator, shares: bool) {
     let (rank, size) = (world.rank() as usize, world.size() as usize);
     let mut wrong: Vec<String> = Vec::new();
     let mut slowest = (Duration::ZERO, "");
@@ -90,7 +91,7 @@ fn same_words(world: &SimpleCommunicator, text: &str) -> bool {
 fn run(test: &str, way: &str, size: usize) {
     // Long before the limit of a job: a rank that waits for ever is a fault of a case, and the next ones are tried, too.
     let variables = [("HYPERCOLL_SHARED_MEMORY", way), ("HYPERCOLL_TIMEOUT", "10,error")];
-    on_ranks(test, size, &variables, every_case);
+    on_ranks(test, size, &variables, |world| every_case(world, way != "none"));
 }
 
 macro_rules! runs {

@@ -207,7 +207,7 @@ fn cases() -> Vec<Case> {
                 if call.collective == Collective::TransposeSubmatrices && algorithm.name == "permuted_send" {
                     continue;
                 }
-                if matches!(call.collective, Collective::AllGather | Collective::AllReduce | Collective::Reduce) {
+                if call.collective.has_in_place() {
                     calls.push(Call { in_place: true, ..call.clone() });
                 }
                 if call.collective.reduces() {

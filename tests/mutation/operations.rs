@@ -7,8 +7,12 @@ fn a_dropped_operation() {
     let mut tally = Tally::default();
     each_operation(|case, rank, index, mut ops| {
         let dropped = ops.remove(index);
-        // Every copy and every combination contributes to a result.
-        let reason: &[&str] = if dropped.is_message() { &["Unmatched"] } else { &["Postcondition"] };
+        // Every copy and every combination contributes to a result; a copy may be what is combined with.
+        let reason: &[&str] = match dropped.kind {
+            Kind::Send { .. } | Kind::Receive { .. } => &["Unmatched"],
+            Kind::Copy => &["Postcondition", "Operands"],
+            Kind::Combine { .. } | Kind::Multiply { .. } => &["Postcondition"],
+        };
         tally.refused(case, &format!("rank {rank} without {dropped:?}"), &case.with(rank, &ops), &[reason]);
     });
     tally.enough(5000, 0);

@@ -35,7 +35,7 @@ pub struct Call {
     pub data: u64,
 }
 
-const COLLECTIVES: [Collective; 12] = [
+const COLLECTIVES: [Collective; 14] = [
     Collective::Broadcast,
     Collective::Scatter,
     Collective::Gather,
@@ -44,6 +44,8 @@ const COLLECTIVES: [Collective; 12] = [
     Collective::Reduce,
     Collective::ReduceScatter,
     Collective::AllReduce,
+    Collective::Scan,
+    Collective::ExclusiveScan,
     Collective::Permute,
     Collective::Send,
     Collective::Exchange,
@@ -62,7 +64,7 @@ impl Call {
             2 | 3 => Way::Immediate,
             _ => Way::Persistent(1 + random.below(3)),
         };
-        let in_place = matches!(collective, Collective::AllGather | Collective::AllReduce) && random.once_in(3);
+        let in_place = collective.has_in_place() && !collective.has_root() && random.once_in(3);
         let long_only = matches!(collective, Collective::Send | Collective::Exchange);
         // Some forms are not persistent.
         let way = match way {

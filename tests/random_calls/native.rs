@@ -52,6 +52,13 @@ pub fn outcome<T: Element>(call: &Call, nth: usize, comm: &SimpleCommunicator) -
         (Collective::Reduce, Combine::System(o)) => root.reduce_into(send, operation(o)),
         (Collective::ReduceScatter, Combine::System(o)) => comm.reduce_scatter_block_into(send, receive, operation(o)),
         (Collective::AllReduce, Combine::System(o)) => comm.all_reduce_into(send, receive, operation(o)),
+        (Collective::Scan, Combine::System(o)) => comm.scan_into(send, receive, operation(o)),
+        (Collective::ExclusiveScan, Combine::System(o)) => {
+            comm.exclusive_scan_into(send, receive, operation(o));
+            if rank == 0 {
+                return None;
+            }
+        }
         _ => return None,
     }
     Some(output)

@@ -20,7 +20,8 @@ impl Call {
             Collective::AllToAll => [all, all],
             Collective::Reduce => [one, on(rank == self.root, one)],
             Collective::ReduceScatter => [all, one],
-            Collective::AllReduce => [on(!self.in_place, one), one],
+            Collective::AllReduce | Collective::Scan => [on(!self.in_place, one), one],
+            Collective::ExclusiveScan => [on(!self.in_place, one), on(self.in_place || rank > 0, one)],
             Collective::Permute => [one, one],
             Collective::Send => [on(rank == self.root, one), on(rank == self.peer, one)],
             Collective::Exchange => [on(takes_part, one), on(takes_part, one)],
@@ -32,7 +33,8 @@ impl Call {
     pub fn input<T: Element>(&self, rank: usize, nth: usize) -> Vec<T> {
         let len = match self.collective {
             Collective::Broadcast if rank != self.root => 0,
-            Collective::Broadcast | Collective::AllGather | Collective::AllReduce => self.count,
+            Collective::Broadcast | Collective::AllGather => self.count,
+            Collective::AllReduce | Collective::Scan | Collective::ExclusiveScan => self.count,
             _ => self.lengths(rank)[0],
         };
         let start = mix(self.data ^ (rank as u64) << 32 ^ (nth as u64) << 48);
@@ -45,7 +47,7 @@ impl Call {
         match self.collective {
             Collective::Broadcast if rank == self.root => Some(0),
             Collective::AllGather if self.in_place => Some(rank * self.count),
-            Collective::AllReduce if self.in_place => Some(0),
+            Collective::AllReduce | Collective::Scan | Collective::ExclusiveScan if self.in_place => Some(0),
             _ => None,
         }
     }
@@ -73,6 +75,9 @@ impl Call {
             Collective::Gather | Collective::AllGather => (0..self.size).flat_map(input).collect(),
             Collective::AllToAll => (0..self.size).flat_map(|from| block(rank, from)).collect(),
             Collective::Reduce | Collective::AllReduce => self.combined((0..self.size).map(input)),
+            Collective::Scan => self.combined((0..rank + 1).map(input)),
+            // In place, rank 0 keeps its own.
+            Collective::ExclusiveScan => self.combined((0..rank.max(1)).map(input)),
             Collective::ReduceScatter => self.combined((0..self.size).map(|from| block(rank, from))),
             Collective::Permute => input(self.permutation.iter().position(|&to| to == rank).expect("a source")),
             Collective::Send => input(self.root),

@@ -42,6 +42,8 @@ pub fn open_mpi_name(collective: Collective) -> Option<&'static str> {
         MpiFunction::Reduce => "reduce",
         MpiFunction::ReduceScatterBlock => "reduce_scatter_block",
         MpiFunction::Allreduce => "allreduce",
+        MpiFunction::Scan => "scan",
+        MpiFunction::Exscan => "exscan",
         MpiFunction::Barrier => "barrier",
         MpiFunction::PointToPoint => return None,
     })

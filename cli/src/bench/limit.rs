@@ -83,7 +83,7 @@ impl Part {
     fn load(&self, call: &Call) -> Option<f64> {
         use Collective::*;
         let blocks = match call.collective {
-            Broadcast | Reduce | AllReduce => 1.0,
+            Broadcast | Reduce | AllReduce | Scan | ExclusiveScan => 1.0,
             Scatter | Gather if call.root == 0 => {
                 if self.first {
                     self.outside
@@ -130,6 +130,8 @@ mod tests {
             (AllToAll, BLOCK, 0.175419, 0.306983),
             (ReduceScatter, BLOCK, 0.102328, 0.306983),
             (AllReduce, VECTOR, 0.409311, 1.227935),
+            (Scan, VECTOR, 0.233892, 0.701676),
+            (ExclusiveScan, VECTOR, 0.233892, 0.701676),
             (Permute, VECTOR, 0.701676, 0.701676),
             (Send, VECTOR, 0.233892, 0.701676),
             (Exchange, VECTOR, 0.233892, 0.701676),

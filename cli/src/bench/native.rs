@@ -111,6 +111,8 @@ impl Native {
             Some(MpiFunction::Reduce) => root().reduce_into(send, sum()),
             Some(MpiFunction::ReduceScatterBlock) => world.reduce_scatter_block_into(send, receive, sum()),
             Some(MpiFunction::Allreduce) => world.all_reduce_into(send, receive, sum()),
+            Some(MpiFunction::Scan) => world.scan_into(send, receive, sum()),
+            Some(MpiFunction::Exscan) => world.exclusive_scan_into(send, receive, sum()),
             Some(MpiFunction::PointToPoint) => point_to_point(world, call, send, receive),
             // What MPI has nothing for is no part of any experiment.
             Some(MpiFunction::Barrier) | None => world.barrier(),

@@ -36,7 +36,7 @@ pub fn header(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "# size: bytes of the vector (broadcast, reduce, all-reduce, permute, send, exchange) or of one block (the others); f64, sum"
+        "# size: bytes of the vector (broadcast, reduce, all-reduce, scans, permute, send, exchange) or of one block (the others); f64, sum"
     )?;
     writeln!(out, "# time: max over ranks; CI: of the median, {:.0} %", method.confidence * 100.0)?;
     writeln!(out, "# algbw: bytes of the largest buffer of a rank / median; MB = 10^6 bytes")?;

@@ -42,7 +42,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..DEFAULTS
 };
 
-fn pipeline(size: usize, ports: PortModel) -> Pipeline {
+pub fn pipeline(size: usize, ports: PortModel) -> Pipeline {
     let ranks = size as isize;
     let (per_packet, rest) = match ports {
         PortModel::OneWay if size > 2 => (2, ranks - 3),

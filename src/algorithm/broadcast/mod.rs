@@ -32,7 +32,7 @@ use crate::topology::Tree;
 use std::ops::Range;
 
 /// The packets of a vector: B elements each, the last one what is left.
-fn packets(problem: &Problem, parameters: &Parameters) -> impl Iterator<Item = (usize, Range<usize>)> {
+pub(super) fn packets(problem: &Problem, parameters: &Parameters) -> impl Iterator<Item = (usize, Range<usize>)> {
     let vector = problem.vector();
     let packet = parameters.packet.unwrap_or(vector.len()).max(1);
     let end = vector.end;

@@ -152,7 +152,7 @@ impl Comparison<'_> {
         };
         let Some(avoid) = &self.call.avoid else { return (twice, true) };
         // Every round becomes several, in which what went over a link goes over a few others instead and through their ranks.
-        let (hops, stride) = avoid.cost(self.call.ordered, self.parameters.ports == PortModel::OneWay);
+        let (hops, stride) = avoid.cost(self.call.in_order_of_nodes(), self.parameters.ports == PortModel::OneWay);
         let around = match figure {
             Figure::Rounds | Figure::Elements => stride as f64 * twice,
             Figure::Moved => twice + (hops.iter().sum::<usize>() - hops.len()) as f64 * load,

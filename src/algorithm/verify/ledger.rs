@@ -51,7 +51,7 @@ impl Ledger {
         let problem = Problem::new(call);
         let forward = |write: Write| Ledger::folded(&problem, own, write);
         let (ledger, _) = match algorithm.form {
-            Form::Forward(write) => forward(write),
+            Form::Forward(write) | Form::Combining(write) => forward(write),
             Form::Backward(write) => reversed(forward(write)),
             Form::BackwardForward(up, down) => then(reversed(forward(up)), forward(down)),
             Form::Between(ends, middle) => then(then(reversed(forward(ends)), forward(middle)), forward(ends)),
@@ -110,7 +110,7 @@ impl Ledger {
     /// What goes over links to be avoided goes the ways round them, in the rounds that each round of the algorithm makes room for.
     fn around(self, call: &Call, one_way: bool) -> Ledger {
         let Some(avoid) = &call.avoid else { return self };
-        let (detours, stride) = avoid.ways(call.ordered, one_way);
+        let (detours, stride) = avoid.ways(call.in_order_of_nodes(), one_way);
         let mut ledger = Ledger::default();
         for ((round, from, to), sent) in self.0 {
             match detours.iter().find(|(way, _)| (way.first(), way.last()) == (Some(&from), Some(&to))) {

@@ -70,8 +70,8 @@ pub(super) struct Execution<'s> {
     /// Contributors in order, and the terms made of two others.
     terms: Vec<Vec<u32>>,
     combined: HashMap<(u32, u32), u32>,
-    /// Who contributes to every result, in order.
-    all: Vec<u32>,
+    /// The terms of every result, in order, where they are the same for all ranks: not in a reduction.
+    same: Vec<u32>,
     slabs: Slabs,
 }
 
@@ -119,7 +119,7 @@ impl<'s> Execution<'s> {
         // Only in a reduction and in a product do contributors matter; elsewhere every position has one source.
         let multiplies = call.collective.multiplies();
         let slabs = if multiplies { Slabs::of(&call.product()) } else { Slabs::default() };
-        let (terms, all): (Vec<_>, Vec<_>) = if multiplies {
+        let (terms, same): (Vec<_>, Vec<_>) = if multiplies {
             let contributions: Vec<u32> = (NOTHING + 1..).zip(call.product().slabs()).map(|(term, _)| term).collect();
             (std::iter::once(Vec::new()).chain(contributions.iter().map(|&t| vec![t])).collect(), contributions)
         } else {
@@ -139,7 +139,7 @@ impl<'s> Execution<'s> {
             let len = schedule.operations().len();
             Rank { schedule, buffers, started: vec![false; len], complete: vec![false; len], head: 0 }
         });
-        Execution { ranks: ranks.collect(), waiting: HashMap::new(), terms, combined: HashMap::new(), all, slabs }
+        Execution { ranks: ranks.collect(), waiting: HashMap::new(), terms, combined: HashMap::new(), same, slabs }
     }
 
     pub fn run(mut self, call: &Call, violations: &mut Vec<Violation>) {
@@ -308,6 +308,10 @@ impl<'s> Execution<'s> {
     }
 
     fn postcondition(&self, call: &Call, rank: &Rank, violations: &mut Vec<Violation>) {
+        let all: Vec<u32> = match call.collective.reduces() {
+            true => call.contributors(rank.schedule.rank).map(|from| from as u32).collect(),
+            false => self.same.clone(),
+        };
         for last in call.last(rank.schedule.rank) {
             let mut expected = last.space.start;
             let mut offset = last.offset;
@@ -318,7 +322,7 @@ impl<'s> Execution<'s> {
                     if !call.ordered {
                         contributors.sort_unstable();
                     }
-                    space == expected && contributors == self.all
+                    space == expected && contributors == all
                 });
                 if !right {
                     let found = value.map_or("nothing".into(), |(space, term)| {
@@ -328,7 +332,7 @@ impl<'s> Execution<'s> {
                         rank: rank.schedule.rank,
                         offset,
                         found,
-                        expected: format!("element {expected} of ranks {:?}", self.all),
+                        expected: format!("element {expected} of ranks {all:?}"),
                     });
                 }
                 expected += len;
