@@ -72,14 +72,14 @@ macro_rules! two_buffers {
                 scope: Sc,
                 send: &'a mut S,
                 receive: &'a mut R,
-            ) -> Result<Persistent<'a, S, R, Sc>>
+            ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
             where
                 S: BufferMut + ?Sized,
                 R: BufferMut<Element = S::Element> + ?Sized,
                 Sc: Scope<'a>,
             {
                 let at = Location::caller();
-                let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive));
+                let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
                 let arguments = self.made(at, send, receive);
                 self.0.persistent(at, scope, arguments, (from, into))
             }
@@ -148,7 +148,7 @@ macro_rules! two_buffers_and_operation {
                 send: &'a mut S,
                 receive: &'a mut R,
                 operation: O,
-            ) -> Result<Persistent<'a, S, R, Sc>>
+            ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
             where
                 S: BufferMut + ?Sized,
                 R: BufferMut<Element = S::Element> + ?Sized,
@@ -156,7 +156,7 @@ macro_rules! two_buffers_and_operation {
                 Sc: Scope<'a>,
             {
                 let at = Location::caller();
-                let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive));
+                let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
                 let arguments = self.made(at, send, receive, Held::Own(operation));
                 self.0.persistent(at, scope, arguments, (from, into))
             }
@@ -355,13 +355,13 @@ impl Broadcast<'_> {
     /// # Errors
     /// As for `run`.
     #[track_caller]
-    pub fn init<'a, B, Sc>(mut self, scope: Sc, buffer: &'a mut B) -> Result<Persistent<'a, (), B, Sc>>
+    pub fn init<'a, B, Sc>(mut self, scope: Sc, buffer: &'a mut B) -> Result<Persistent<'a, (), [B::Element], Sc>>
     where
         B: BufferMut + ?Sized,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let (data, buffer) = lent_mut(buffer);
+        let (data, buffer) = lent_mut(buffer.elements_mut());
         let arguments = self.made(at, buffer);
         self.0.persistent(at, scope, arguments, (std::ptr::NonNull::dangling().as_ptr(), data))
     }
@@ -426,14 +426,14 @@ impl Scatter<'_> {
         scope: Sc,
         send: &'a mut S,
         receive: &'a mut R,
-    ) -> Result<Persistent<'a, S, R, Sc>>
+    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive));
+        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
         let arguments = self.made(at, Some(&*send), receive);
         self.0.persistent(at, scope, arguments, (from, into))
     }
@@ -499,14 +499,14 @@ impl Gather<'_> {
         scope: Sc,
         send: &'a mut S,
         receive: &'a mut R,
-    ) -> Result<Persistent<'a, S, R, Sc>>
+    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive));
+        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
         let arguments = self.made(at, send, Some(receive));
         self.0.persistent(at, scope, arguments, (from, into))
     }
@@ -583,7 +583,7 @@ impl Reduce<'_> {
         send: &'a mut S,
         receive: &'a mut R,
         operation: O,
-    ) -> Result<Persistent<'a, S, R, Sc>>
+    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -591,7 +591,7 @@ impl Reduce<'_> {
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive));
+        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
         let arguments = self.made(at, send, Some(receive), Held::Own(operation));
         self.0.persistent(at, scope, arguments, (from, into))
     }
@@ -741,7 +741,7 @@ impl Given<'_> {
         let at = Location::caller();
         let checked = self.is_plain(std::any::type_name::<T>());
         let count = self.0.call.count;
-        let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive));
+        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
         let arguments = compared(&mut self.0, at, count, Some(&*send), Some(receive));
         self.0.persistent(at, scope, checked.map(|()| arguments), (from, into))
     }

@@ -35,7 +35,7 @@ impl Hypercube {
         scope: Sc,
         send: &'a mut S,
         receive: &'a mut R,
-    ) -> Result<Persistent<'a, S, R, Sc>>
+    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -54,7 +54,7 @@ impl Hypercube {
         scope: Sc,
         send: &'a mut S,
         receive: &'a mut R,
-    ) -> Result<Persistent<'a, S, R, Sc>>
+    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -74,7 +74,7 @@ impl Hypercube {
         send: &'a mut S,
         receive: &'a mut R,
         operation: O,
-    ) -> Result<Persistent<'a, S, R, Sc>>
+    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -95,7 +95,7 @@ impl Hypercube {
         send: &'a mut S,
         receive: &'a mut R,
         operation: O,
-    ) -> Result<Persistent<'a, S, R, Sc>>
+    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -116,7 +116,7 @@ impl Hypercube {
         permutation: &[usize],
         send: &'a mut S,
         receive: &'a mut R,
-    ) -> Result<Persistent<'a, S, R, Sc>>
+    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -132,7 +132,11 @@ impl Process<'_> {
     /// # Errors
     /// As the blocking call's.
     #[track_caller]
-    pub fn broadcast_init<'a, R, Sc>(&self, scope: Sc, buffer: &'a mut R) -> Result<Persistent<'a, (), R, Sc>>
+    pub fn broadcast_init<'a, R, Sc>(
+        &self,
+        scope: Sc,
+        buffer: &'a mut R,
+    ) -> Result<Persistent<'a, (), [R::Element], Sc>>
     where
         R: BufferMut + ?Sized,
         Sc: Scope<'a>,
@@ -150,7 +154,7 @@ impl Process<'_> {
         scope: Sc,
         send: &'a mut S,
         receive: &'a mut R,
-    ) -> Result<Persistent<'a, S, R, Sc>>
+    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -169,7 +173,7 @@ impl Process<'_> {
         scope: Sc,
         send: &'a mut S,
         receive: &'a mut R,
-    ) -> Result<Persistent<'a, S, R, Sc>>
+    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -189,7 +193,7 @@ impl Process<'_> {
         send: &'a mut S,
         receive: &'a mut R,
         operation: O,
-    ) -> Result<Persistent<'a, S, R, Sc>>
+    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,

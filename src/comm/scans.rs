@@ -141,7 +141,7 @@ impl Hypercube {
         send: &'a mut S,
         receive: &'a mut R,
         operation: O,
-    ) -> Result<Persistent<'a, S, R, Sc>>
+    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -226,7 +226,7 @@ impl Hypercube {
         send: &'a mut S,
         receive: &'a mut R,
         operation: O,
-    ) -> Result<Persistent<'a, S, R, Sc>>
+    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,

@@ -386,7 +386,21 @@ impl<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a>> Persistent<'a, S, R, Sc> {
     }
 
     /// What is sent and what is received, if the call has both, between one start and the next: if the call is under way, waits for
-    /// it first. In calls with one buffer, both are that one: the first is empty.
+    /// it first. In calls with one buffer, that is the second, and the first is empty.
+    ///
+    /// They are the elements, as slices, and not a `Vec` that had them, which could be moved or made longer: every start takes them from
+    /// where they were at first.
+    ///
+    /// ```compile_fail
+    /// hypercoll::threads::run(1, |cube| {
+    ///     let (mut mine, mut sum) = (vec![0.0], vec![0.0]);
+    ///     hypercoll::request::scope(|scope| {
+    ///         let operation = hypercoll::SystemOperation::sum();
+    ///         let mut call = cube.all_reduce_init(scope, &mut mine, &mut sum, operation).unwrap();
+    ///         *call.buffers().unwrap().0 = vec![1.0]; // what the next start sends would be gone
+    ///     });
+    /// });
+    /// ```
     ///
     /// # Errors
     /// What has gone wrong.
