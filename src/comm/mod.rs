@@ -37,7 +37,6 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod varcount;
-mod varcount_forms;
 
 pub use prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute};
 pub use prepared::{ExclusiveScan, Reduce, ReduceScatter, Scan, Scatter, Send};

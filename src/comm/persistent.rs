@@ -8,7 +8,7 @@ use crate::collective::Collective;
 use crate::engine::arguments::Arguments;
 use crate::error::Result;
 use crate::operation::Reduction;
-use crate::raw::request::{Persistent, Scope, StaticScope};
+use crate::raw::request::{Persistent, PersistentOf, Scope, StaticScope};
 use std::panic::Location;
 use std::ptr::NonNull;
 
@@ -35,7 +35,7 @@ impl Hypercube {
         scope: Sc,
         send: &'a mut S,
         receive: &'a mut R,
-    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -54,7 +54,7 @@ impl Hypercube {
         scope: Sc,
         send: &'a mut S,
         receive: &'a mut R,
-    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -74,7 +74,7 @@ impl Hypercube {
         send: &'a mut S,
         receive: &'a mut R,
         operation: O,
-    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -95,7 +95,7 @@ impl Hypercube {
         send: &'a mut S,
         receive: &'a mut R,
         operation: O,
-    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -116,7 +116,7 @@ impl Hypercube {
         permutation: &[usize],
         send: &'a mut S,
         receive: &'a mut R,
-    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -154,7 +154,7 @@ impl Process<'_> {
         scope: Sc,
         send: &'a mut S,
         receive: &'a mut R,
-    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -173,7 +173,7 @@ impl Process<'_> {
         scope: Sc,
         send: &'a mut S,
         receive: &'a mut R,
-    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -193,7 +193,7 @@ impl Process<'_> {
         send: &'a mut S,
         receive: &'a mut R,
         operation: O,
-    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,

@@ -6,7 +6,7 @@ use crate::buffer::{Buffer, BufferMut};
 use crate::collective::Collective;
 use crate::error::Result;
 use crate::operation::Reduction;
-use crate::raw::request::{Persistent, Request, Scope};
+use crate::raw::request::{PersistentOf, Request, Scope};
 
 impl Hypercube {
     /// Scan: `receive` becomes the element-wise combination of `send` of ranks 0 to this one, in rank order.
@@ -141,7 +141,7 @@ impl Hypercube {
         send: &'a mut S,
         receive: &'a mut R,
         operation: O,
-    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,
@@ -226,7 +226,7 @@ impl Hypercube {
         send: &'a mut S,
         receive: &'a mut R,
         operation: O,
-    ) -> Result<Persistent<'a, [S::Element], [S::Element], Sc>>
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
         S: BufferMut + ?Sized,
         R: BufferMut<Element = S::Element> + ?Sized,

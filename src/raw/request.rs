@@ -335,6 +335,9 @@ pub struct Persistent<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a> = StaticScope> {
     buffers: (*mut S, *mut R),
 }
 
+/// A call that can be started again and again, whose buffers have elements of one type.
+pub type PersistentOf<'a, T, Sc = StaticScope> = Persistent<'a, [T], [T], Sc>;
+
 impl<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a>> Persistent<'a, S, R, Sc> {
     /// Of a plan, and of arguments that come of the buffers.
     pub(crate) fn of(

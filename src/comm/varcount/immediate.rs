@@ -3,12 +3,12 @@
 //!
 //! Of a scatter and a gather, the nonblocking ones go the direct way: lengths that others need would have to be told before.
 
-use super::{Hypercube, Process};
 use crate::buffer::{Buffer, BufferMut};
+use crate::comm::{Hypercube, Process};
 use crate::error::Result;
 use crate::operation::Reduction;
 use crate::partition::{Count, Partition, PartitionMut, Partitioned, PartitionedMut};
-use crate::raw::request::{Persistent, Request, Scope};
+use crate::raw::request::{PersistentOf, Request, Scope};
 use bytemuck::Pod;
 
 impl Hypercube {
@@ -97,7 +97,7 @@ impl Hypercube {
         scope: Sc,
         send: &'a mut [T],
         receive: &'a mut R,
-    ) -> Result<Persistent<'a, [T], [T], Sc>>
+    ) -> Result<PersistentOf<'a, T, Sc>>
     where
         R: PartitionedMut<Element = T> + ?Sized,
         Sc: Scope<'a>,
@@ -115,7 +115,7 @@ impl Hypercube {
         scope: Sc,
         send: &'a mut S,
         receive: &'a mut R,
-    ) -> Result<Persistent<'a, [T], [T], Sc>>
+    ) -> Result<PersistentOf<'a, T, Sc>>
     where
         S: PartitionedMut<Element = T> + ?Sized,
         R: PartitionedMut<Element = T> + ?Sized,
@@ -136,7 +136,7 @@ impl Hypercube {
         receive: &'a mut [T],
         counts: &[I],
         operation: O,
-    ) -> Result<Persistent<'a, [T], [T], Sc>> {
+    ) -> Result<PersistentOf<'a, T, Sc>> {
         self.reduce_scatter().init_varcount(scope, send, receive, counts, operation)
     }
 }
@@ -224,7 +224,7 @@ impl Process<'_> {
         scope: Sc,
         send: Option<&'a mut S>,
         receive: &'a mut [T],
-    ) -> Result<Persistent<'a, [T], [T], Sc>>
+    ) -> Result<PersistentOf<'a, T, Sc>>
     where
         S: PartitionedMut<Element = T> + ?Sized,
         Sc: Scope<'a>,
@@ -242,7 +242,7 @@ impl Process<'_> {
         scope: Sc,
         send: &'a mut [T],
         receive: Option<&'a mut R>,
-    ) -> Result<Persistent<'a, [T], [T], Sc>>
+    ) -> Result<PersistentOf<'a, T, Sc>>
     where
         R: PartitionedMut<Element = T> + ?Sized,
         Sc: Scope<'a>,

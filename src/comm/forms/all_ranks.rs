@@ -1,0 +1,306 @@
+//! Collectives with two buffers on every rank.
+
+use super::{reduces, At};
+use crate::buffer::{Buffer, BufferMut};
+use crate::comm::prepared::{
+    block, length, AllGather, AllReduce, AllToAll, ExclusiveScan, Permute, ReduceScatter, Scan,
+};
+use crate::engine::arguments::{Arguments, Held};
+use crate::error::Result;
+use crate::operation::Reduction;
+use crate::raw::lent_mut;
+use crate::raw::request::{PersistentOf, Request, Scope};
+use bytemuck::Pod;
+use std::panic::Location;
+
+/// The forms of a collective with two buffers on every rank.
+macro_rules! two_buffers {
+    ($($name:ident $call:literal,)*) => {$(
+        impl $name<'_> {
+            #[doc = concat!("Runs it; see [`Hypercube::", $call, "`](crate::Hypercube::", $call, ").")]
+            ///
+            /// # Errors
+            /// [`Error::Length`](crate::Error::Length); options that cannot be honoured; what goes wrong between ranks.
+            #[track_caller]
+            pub fn run<S, R>(mut self, send: &S, receive: &mut R) -> Result<()>
+            where
+                S: Buffer + ?Sized,
+                R: BufferMut<Element = S::Element> + ?Sized,
+            {
+                let at = Location::caller();
+                let arguments = self.made(at, send.elements(), receive.elements_mut());
+                self.0.run(at, arguments)
+            }
+
+            /// Starts it; the request's data is `receive`.
+            ///
+            /// # Errors
+            /// As for `run`; what goes wrong between ranks may only be known when the request is waited for.
+            #[track_caller]
+            pub fn start<'a, S, R, Sc>(mut self, scope: Sc, send: &'a S, receive: &'a mut R) -> Result<Request<'a, R, Sc>>
+            where
+                S: Buffer + ?Sized,
+                R: BufferMut<Element = S::Element> + ?Sized,
+                Sc: Scope<'a>,
+            {
+                let at = Location::caller();
+                let (data, receive) = lent_mut(receive);
+                let arguments = self.made(at, send.elements(), receive);
+                self.0.request(at, scope, arguments, data)
+            }
+
+            /// Makes it to be started again and again.
+            ///
+            /// # Errors
+            /// As for `run`.
+            #[track_caller]
+            pub fn init<'a, S, R, Sc>(
+                mut self,
+                scope: Sc,
+                send: &'a mut S,
+                receive: &'a mut R,
+            ) -> Result<PersistentOf<'a, S::Element, Sc>>
+            where
+                S: BufferMut + ?Sized,
+                R: BufferMut<Element = S::Element> + ?Sized,
+                Sc: Scope<'a>,
+            {
+                let at = Location::caller();
+                let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
+                let arguments = self.made(at, send, receive);
+                self.0.persistent(at, scope, arguments, (from, into))
+            }
+        }
+    )*};
+}
+
+two_buffers! {
+    AllGather "all_gather_into",
+    AllToAll "all_to_all_into",
+    Permute "permute_into",
+}
+
+/// The forms of a reduction with two buffers on every rank.
+macro_rules! two_buffers_and_operation {
+    ($($name:ident $call:literal,)*) => {$(
+        impl $name<'_> {
+            #[doc = concat!("Runs it; see [`Hypercube::", $call, "`](crate::Hypercube::", $call, ").")]
+            ///
+            /// # Errors
+            /// [`Error::Length`](crate::Error::Length); [`Error::Operation`](crate::Error::Operation); options that cannot be honoured; what goes wrong between ranks.
+            #[track_caller]
+            pub fn run<S, R, O>(mut self, send: &S, receive: &mut R, operation: O) -> Result<()>
+            where
+                S: Buffer + ?Sized,
+                R: BufferMut<Element = S::Element> + ?Sized,
+                O: Reduction<S::Element>,
+            {
+                let at = Location::caller();
+                let arguments = self.made(at, send.elements(), receive.elements_mut(), Held::Lent(&operation));
+                self.0.run(at, arguments)
+            }
+
+            /// Starts it; the request's data is `receive`.
+            ///
+            /// # Errors
+            /// As for `run`; what goes wrong between ranks may only be known when the request is waited for.
+            #[track_caller]
+            pub fn start<'a, S, R, O, Sc>(
+                mut self,
+                scope: Sc,
+                send: &'a S,
+                receive: &'a mut R,
+                operation: O,
+            ) -> Result<Request<'a, R, Sc>>
+            where
+                S: Buffer + ?Sized,
+                R: BufferMut<Element = S::Element> + ?Sized,
+                O: Reduction<S::Element> + 'a,
+                Sc: Scope<'a>,
+            {
+                let at = Location::caller();
+                let (data, receive) = lent_mut(receive);
+                let arguments = self.made(at, send.elements(), receive, Held::Own(operation));
+                self.0.request(at, scope, arguments, data)
+            }
+
+            /// Makes it to be started again and again.
+            ///
+            /// # Errors
+            /// As for `run`.
+            #[track_caller]
+            pub fn init<'a, S, R, O, Sc>(
+                mut self,
+                scope: Sc,
+                send: &'a mut S,
+                receive: &'a mut R,
+                operation: O,
+            ) -> Result<PersistentOf<'a, S::Element, Sc>>
+            where
+                S: BufferMut + ?Sized,
+                R: BufferMut<Element = S::Element> + ?Sized,
+                O: Reduction<S::Element> + 'a,
+                Sc: Scope<'a>,
+            {
+                let at = Location::caller();
+                let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
+                let arguments = self.made(at, send, receive, Held::Own(operation));
+                self.0.persistent(at, scope, arguments, (from, into))
+            }
+        }
+    )*};
+}
+
+two_buffers_and_operation! {
+    ReduceScatter "reduce_scatter_block_into",
+    AllReduce "all_reduce_into",
+    Scan "scan_into",
+    ExclusiveScan "exclusive_scan_into",
+}
+
+impl AllGather<'_> {
+    fn made<'b, T: Pod>(&mut self, at: At, send: &'b [T], receive: &'b mut [T]) -> Result<Arguments<'b>> {
+        let expected = send.len().saturating_mul(self.0.call.size);
+        let checked = length("receive", receive.len(), expected, "one block a rank, as long as send");
+        checked.map(|()| Arguments::new(at, send.len(), send, receive))
+    }
+
+    fn made_in_place<'b, T: Pod>(&mut self, at: At, blocks: &'b mut [T]) -> Result<Arguments<'b>> {
+        self.0.call.in_place = true;
+        let count = block("blocks", blocks.len(), self.0.call.size);
+        count.map(|count| Arguments::new(at, count, &[], blocks))
+    }
+
+    /// Runs it in place; see [`Hypercube::all_gather_in_place`](crate::Hypercube::all_gather_in_place).
+    ///
+    /// # Errors
+    /// [`Error::Length`](crate::Error::Length); options that cannot be honoured; what goes wrong between ranks.
+    #[track_caller]
+    pub fn run_in_place<R: BufferMut + ?Sized>(mut self, blocks: &mut R) -> Result<()> {
+        let at = Location::caller();
+        let arguments = self.made_in_place(at, blocks.elements_mut());
+        self.0.run(at, arguments)
+    }
+
+    /// Starts it in place; the request's data is `blocks`.
+    ///
+    /// # Errors
+    /// As for `run_in_place`.
+    #[track_caller]
+    pub fn start_in_place<'a, R, Sc>(mut self, scope: Sc, blocks: &'a mut R) -> Result<Request<'a, R, Sc>>
+    where
+        R: BufferMut + ?Sized,
+        Sc: Scope<'a>,
+    {
+        let at = Location::caller();
+        let (data, blocks) = lent_mut(blocks);
+        let arguments = self.made_in_place(at, blocks);
+        self.0.request(at, scope, arguments, data)
+    }
+}
+
+impl AllToAll<'_> {
+    fn made<'b, T: Pod>(&mut self, at: At, send: &'b [T], receive: &'b mut [T]) -> Result<Arguments<'b>> {
+        let checked = length("receive", receive.len(), send.len(), "as long as send");
+        let count = block("send", send.len(), self.0.call.size).and_then(|count| checked.map(|()| count));
+        count.map(|count| Arguments::new(at, count, send, receive))
+    }
+}
+
+impl Permute<'_> {
+    fn made<'b, T: Pod>(&mut self, at: At, send: &'b [T], receive: &'b mut [T]) -> Result<Arguments<'b>> {
+        let checked = length("receive", receive.len(), send.len(), "as long as send");
+        checked.map(|()| Arguments::new(at, send.len(), send, receive))
+    }
+}
+
+impl ReduceScatter<'_> {
+    fn made<'b, T: Pod, O: Reduction<T> + 'b>(
+        &mut self,
+        at: At,
+        send: &'b [T],
+        receive: &'b mut [T],
+        operation: Held<'b, O>,
+    ) -> Result<Arguments<'b>> {
+        let expected = receive.len().saturating_mul(self.0.call.size);
+        let checked = length("send", send.len(), expected, "one block a rank, as long as receive");
+        let checked = checked.and_then(|()| reduces(&mut self.0, operation.get()));
+        checked.map(|()| Arguments::reducing(at, receive.len(), send, receive, operation))
+    }
+}
+
+/// What the arguments of a reduction of vectors have to be that leaves a vector on every rank, and its forms in place.
+macro_rules! vectors_and_operation {
+    ($($name:ident $call:literal,)*) => {$(
+        impl $name<'_> {
+            fn made<'b, T: Pod, O: Reduction<T> + 'b>(
+                &mut self,
+                at: At,
+                send: &'b [T],
+                receive: &'b mut [T],
+                operation: Held<'b, O>,
+            ) -> Result<Arguments<'b>> {
+                let checked = match self.0.receives() {
+                    true => length("receive", receive.len(), send.len(), "as long as send"),
+                    false => Ok(()),
+                };
+                let checked = checked.and_then(|()| reduces(&mut self.0, operation.get()));
+                checked.map(|()| Arguments::reducing(at, send.len(), send, receive, operation))
+            }
+
+            fn made_in_place<'b, T: Pod, O: Reduction<T> + 'b>(
+                &mut self,
+                at: At,
+                values: &'b mut [T],
+                operation: Held<'b, O>,
+            ) -> Result<Arguments<'b>> {
+                self.0.call.in_place = true;
+                let checked = reduces(&mut self.0, operation.get());
+                checked.map(|()| Arguments::reducing(at, values.len(), &[], values, operation))
+            }
+
+            #[doc = concat!("Runs it in place; see [`Hypercube::", $call, "`](crate::Hypercube::", $call, ").")]
+            ///
+            /// # Errors
+            /// [`Error::Operation`](crate::Error::Operation); options that cannot be honoured; what goes wrong between ranks.
+            #[track_caller]
+            pub fn run_in_place<R, O>(mut self, values: &mut R, operation: O) -> Result<()>
+            where
+                R: BufferMut + ?Sized,
+                O: Reduction<R::Element>,
+            {
+                let at = Location::caller();
+                let arguments = self.made_in_place(at, values.elements_mut(), Held::Lent(&operation));
+                self.0.run(at, arguments)
+            }
+
+            /// Starts it in place; the request's data is `values`.
+            ///
+            /// # Errors
+            /// As for `run_in_place`.
+            #[track_caller]
+            pub fn start_in_place<'a, R, O, Sc>(
+                mut self,
+                scope: Sc,
+                values: &'a mut R,
+                operation: O,
+            ) -> Result<Request<'a, R, Sc>>
+            where
+                R: BufferMut + ?Sized,
+                O: Reduction<R::Element> + 'a,
+                Sc: Scope<'a>,
+            {
+                let at = Location::caller();
+                let (data, values) = lent_mut(values);
+                let arguments = self.made_in_place(at, values, Held::Own(operation));
+                self.0.request(at, scope, arguments, data)
+            }
+        }
+    )*};
+}
+
+vectors_and_operation! {
+    AllReduce "all_reduce_in_place",
+    Scan "scan_in_place",
+    ExclusiveScan "exclusive_scan_in_place",
+}

@@ -1,0 +1,24 @@
+//! The forms of every collective with options: run, started (`start`), and made to be started again and again (`init`).
+//!
+//! Each collective says once what its arguments have to be; its forms differ in what becomes of them.
+
+mod all_ranks;
+mod ends;
+mod rooted;
+
+use super::prepared::Prepared;
+use crate::error::{Error, Result};
+use crate::operation::Reduction;
+use bytemuck::Pod;
+use std::panic::Location;
+
+type At = &'static Location<'static>;
+
+/// Whether an operation serves elements of a type, and what it asks of the call.
+pub(super) fn reduces<T: Pod, O: Reduction<T>>(prepared: &mut Prepared, operation: &O) -> Result<()> {
+    if !operation.defined() || align_of::<T>() > align_of::<u128>() {
+        return Err(Error::Operation { operation: operation.name(), element: std::any::type_name::<T>() });
+    }
+    prepared.call.ordered = !operation.commutes();
+    Ok(())
+}

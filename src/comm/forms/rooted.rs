@@ -1,0 +1,291 @@
+//! Collectives with a root.
+
+use super::{reduces, At};
+use crate::buffer::{Buffer, BufferMut};
+use crate::comm::prepared::{length, Broadcast, Gather, Reduce, Scatter};
+use crate::engine::arguments::{Arguments, Held};
+use crate::error::Result;
+use crate::operation::Reduction;
+use crate::raw::request::{Persistent, PersistentOf, Request, Scope};
+use crate::raw::{lent, lent_mut};
+use bytemuck::Pod;
+use std::panic::Location;
+
+impl Broadcast<'_> {
+    fn made<'b, T: Pod>(&mut self, at: At, buffer: &'b mut [T]) -> Result<Arguments<'b>> {
+        Ok(Arguments::new(at, buffer.len(), &[], buffer))
+    }
+
+    /// Runs it; see [`Process::broadcast_into`](crate::comm::Process::broadcast_into).
+    ///
+    /// # Errors
+    /// [`Error::Root`](crate::Error::Root); options that cannot be honoured; what goes wrong between ranks.
+    #[track_caller]
+    pub fn run<B: BufferMut + ?Sized>(mut self, buffer: &mut B) -> Result<()> {
+        let at = Location::caller();
+        let arguments = self.made(at, buffer.elements_mut());
+        self.0.run(at, arguments)
+    }
+
+    /// Starts it; the request's data is `buffer`.
+    ///
+    /// # Errors
+    /// As for `run`; what goes wrong between ranks may only be known when the request is waited for.
+    #[track_caller]
+    pub fn start<'a, B, Sc>(mut self, scope: Sc, buffer: &'a mut B) -> Result<Request<'a, B, Sc>>
+    where
+        B: BufferMut + ?Sized,
+        Sc: Scope<'a>,
+    {
+        let at = Location::caller();
+        let (data, buffer) = lent_mut(buffer);
+        let arguments = self.made(at, buffer);
+        self.0.request(at, scope, arguments, data)
+    }
+
+    /// Makes it to be started again and again.
+    ///
+    /// # Errors
+    /// As for `run`.
+    #[track_caller]
+    pub fn init<'a, B, Sc>(mut self, scope: Sc, buffer: &'a mut B) -> Result<Persistent<'a, (), [B::Element], Sc>>
+    where
+        B: BufferMut + ?Sized,
+        Sc: Scope<'a>,
+    {
+        let at = Location::caller();
+        let (data, buffer) = lent_mut(buffer.elements_mut());
+        let arguments = self.made(at, buffer);
+        self.0.persistent(at, scope, arguments, (std::ptr::NonNull::dangling().as_ptr(), data))
+    }
+}
+
+impl Scatter<'_> {
+    fn made<'b, T: Pod>(&mut self, at: At, send: Option<&'b [T]>, receive: &'b mut [T]) -> Result<Arguments<'b>> {
+        let send = send.filter(|_| self.0.is_root()).unwrap_or_default();
+        let expected = receive.len().saturating_mul(self.0.call.size);
+        let checked = match self.0.is_root() {
+            true => length("send", send.len(), expected, "one block a rank, as long as receive"),
+            false => Ok(()),
+        };
+        checked.map(|()| Arguments::new(at, receive.len(), send, receive))
+    }
+
+    /// Runs it: `send` on the root only (elsewhere `None`, and ignored), `receive` on all ranks; `send` is
+    /// [`Hypercube::size`](crate::Hypercube::size) times as long.
+    ///
+    /// # Errors
+    /// [`Error::Root`](crate::Error::Root); [`Error::Length`](crate::Error::Length); options that cannot be honoured; what goes wrong between ranks.
+    #[track_caller]
+    pub fn run<S, R>(mut self, send: Option<&S>, receive: &mut R) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+    {
+        let at = Location::caller();
+        let arguments = self.made(at, send.map(Buffer::elements), receive.elements_mut());
+        self.0.run(at, arguments)
+    }
+
+    /// Starts it; the request's data is `receive`.
+    ///
+    /// # Errors
+    /// As for `run`; what goes wrong between ranks may only be known when the request is waited for.
+    #[track_caller]
+    pub fn start<'a, S, R, Sc>(
+        mut self,
+        scope: Sc,
+        send: Option<&'a S>,
+        receive: &'a mut R,
+    ) -> Result<Request<'a, R, Sc>>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+        Sc: Scope<'a>,
+    {
+        let at = Location::caller();
+        let (data, receive) = lent_mut(receive);
+        let arguments = self.made(at, send.map(Buffer::elements), receive);
+        self.0.request(at, scope, arguments, data)
+    }
+
+    /// Makes it to be started again and again; `send` may be empty but on the root.
+    ///
+    /// # Errors
+    /// As for `run`.
+    #[track_caller]
+    pub fn init<'a, S, R, Sc>(
+        mut self,
+        scope: Sc,
+        send: &'a mut S,
+        receive: &'a mut R,
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
+    where
+        S: BufferMut + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+        Sc: Scope<'a>,
+    {
+        let at = Location::caller();
+        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
+        let arguments = self.made(at, Some(&*send), receive);
+        self.0.persistent(at, scope, arguments, (from, into))
+    }
+}
+
+impl Gather<'_> {
+    fn made<'b, T: Pod>(&mut self, at: At, send: &'b [T], receive: Option<&'b mut [T]>) -> Result<Arguments<'b>> {
+        let receive = receive.filter(|_| self.0.is_root()).unwrap_or_default();
+        let expected = send.len().saturating_mul(self.0.call.size);
+        let checked = match self.0.is_root() {
+            true => length("receive", receive.len(), expected, "one block a rank, as long as send"),
+            false => Ok(()),
+        };
+        checked.map(|()| Arguments::new(at, send.len(), send, receive))
+    }
+
+    /// Runs it: `send` on all ranks, `receive` on the root only (elsewhere `None`, and ignored); `receive` is
+    /// [`Hypercube::size`](crate::Hypercube::size) times as long.
+    ///
+    /// # Errors
+    /// [`Error::Root`](crate::Error::Root); [`Error::Length`](crate::Error::Length); options that cannot be honoured; what goes wrong between ranks.
+    #[track_caller]
+    pub fn run<S, R>(mut self, send: &S, receive: Option<&mut R>) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+    {
+        let at = Location::caller();
+        let arguments = self.made(at, send.elements(), receive.map(BufferMut::elements_mut));
+        self.0.run(at, arguments)
+    }
+
+    /// Starts it; the request's data is `send`, as it is the one that every rank has. What was received on the root is there when
+    /// the call is over.
+    ///
+    /// # Errors
+    /// As for `run`; what goes wrong between ranks may only be known when the request is waited for.
+    #[track_caller]
+    pub fn start<'a, S, R, Sc>(
+        mut self,
+        scope: Sc,
+        send: &'a S,
+        receive: Option<&'a mut R>,
+    ) -> Result<Request<'a, S, Sc>>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+        Sc: Scope<'a>,
+    {
+        let at = Location::caller();
+        let (data, send) = lent(send);
+        let arguments = self.made(at, send, receive.map(BufferMut::elements_mut));
+        self.0.request(at, scope, arguments, data)
+    }
+
+    /// Makes it to be started again and again; `receive` may be empty but on the root.
+    ///
+    /// # Errors
+    /// As for `run`.
+    #[track_caller]
+    pub fn init<'a, S, R, Sc>(
+        mut self,
+        scope: Sc,
+        send: &'a mut S,
+        receive: &'a mut R,
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
+    where
+        S: BufferMut + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+        Sc: Scope<'a>,
+    {
+        let at = Location::caller();
+        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
+        let arguments = self.made(at, send, Some(receive));
+        self.0.persistent(at, scope, arguments, (from, into))
+    }
+}
+
+impl Reduce<'_> {
+    fn made<'b, T: Pod, O: Reduction<T> + 'b>(
+        &mut self,
+        at: At,
+        send: &'b [T],
+        receive: Option<&'b mut [T]>,
+        operation: Held<'b, O>,
+    ) -> Result<Arguments<'b>> {
+        let receive = receive.filter(|_| self.0.is_root()).unwrap_or_default();
+        let checked = match self.0.is_root() {
+            true => length("receive", receive.len(), send.len(), "as long as send"),
+            false => Ok(()),
+        };
+        let checked = checked.and_then(|()| reduces(&mut self.0, operation.get()));
+        checked.map(|()| Arguments::reducing(at, send.len(), send, receive, operation))
+    }
+
+    /// Runs it: `send` on all ranks, `receive` on the root only (elsewhere `None`, and ignored); equal lengths.
+    ///
+    /// # Errors
+    /// [`Error::Root`](crate::Error::Root); [`Error::Length`](crate::Error::Length); [`Error::Operation`](crate::Error::Operation); options that cannot be honoured; what goes wrong between
+    /// ranks.
+    #[track_caller]
+    pub fn run<S, R, O>(mut self, send: &S, receive: Option<&mut R>, operation: O) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+        O: Reduction<S::Element>,
+    {
+        let at = Location::caller();
+        let receive = receive.map(BufferMut::elements_mut);
+        let arguments = self.made(at, send.elements(), receive, Held::Lent(&operation));
+        self.0.run(at, arguments)
+    }
+
+    /// Starts it; the request's data is `send`, as it is the one that every rank has. What was received on the root is there when
+    /// the call is over.
+    ///
+    /// # Errors
+    /// As for `run`; what goes wrong between ranks may only be known when the request is waited for.
+    #[track_caller]
+    pub fn start<'a, S, R, O, Sc>(
+        mut self,
+        scope: Sc,
+        send: &'a S,
+        receive: Option<&'a mut R>,
+        operation: O,
+    ) -> Result<Request<'a, S, Sc>>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+        O: Reduction<S::Element> + 'a,
+        Sc: Scope<'a>,
+    {
+        let at = Location::caller();
+        let (data, send) = lent(send);
+        let arguments = self.made(at, send, receive.map(BufferMut::elements_mut), Held::Own(operation));
+        self.0.request(at, scope, arguments, data)
+    }
+
+    /// Makes it to be started again and again; `receive` may be empty but on the root.
+    ///
+    /// # Errors
+    /// As for `run`.
+    #[track_caller]
+    pub fn init<'a, S, R, O, Sc>(
+        mut self,
+        scope: Sc,
+        send: &'a mut S,
+        receive: &'a mut R,
+        operation: O,
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
+    where
+        S: BufferMut + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+        O: Reduction<S::Element> + 'a,
+        Sc: Scope<'a>,
+    {
+        let at = Location::caller();
+        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
+        let arguments = self.made(at, send, Some(receive), Held::Own(operation));
+        self.0.persistent(at, scope, arguments, (from, into))
+    }
+}
