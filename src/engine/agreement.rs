@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// How long answers of ranks on other hosts are waited for, before it is said what is wrong.
-const ANSWERS: Duration = Duration::from_millis(300);
+const ANSWERS: Duration = Duration::from_millis(600);
 /// How long ranks of this host are waited for that have not made a call, before it is said what is wrong with it.
 const LATE: Duration = Duration::from_millis(50);
 /// How a rank has gone that makes no more calls.
