@@ -156,7 +156,6 @@ impl Answer {
             shared,
             piped,
             near,
-            crowded,
             checked,
         } = &self.settings.machine;
         let Choice { algorithm, parameters, predicted, model, why } = &self.choice;
@@ -176,7 +175,6 @@ impl Answer {
                 "shared_memory": shared.map(|s| json!({ "cores": s.cores })),
                 "piped_s_per_byte": piped,
                 "near": near.map(|near| json!({ "tau_s": near.tau, "hop_s": near.hop, "t_c_s_per_byte": near.t_c })),
-                "crowded_hop_s": crowded,
                 "checked_on": checked.as_ref().map(|checked| checked.spread.to_string()),
             },
             "tuning_refused": self.settings.refused,

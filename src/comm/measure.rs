@@ -35,7 +35,7 @@ const MOST_PIPED: f64 = 8.0;
 /// Measures what is lacking; all ranks call this together, and find the same.
 pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     let hosts = cube.hosts.as_ref();
-    let (mut times, mut piped, mut crowded) = (None, None, None);
+    let (mut times, mut piped) = (None, None);
     if lacks.times {
         let ring = Ring::of(cube, |rank| next_host(hosts, cube.size, 1, rank));
         let found = ring.times()?;
@@ -43,10 +43,7 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
             None => found.tau,
             Some(hosts) => {
                 let fewest = hosts.most_and_fewest().1;
-                let all = Ring::of(cube, |rank| next_host(Some(hosts), cube.size, fewest, rank));
-                let (one, tau) = all.start_up()?;
-                crowded = Some((one / all.turn - tau).max(found.hop));
-                tau
+                Ring::of(cube, |rank| next_host(Some(hosts), cube.size, fewest, rank)).start_up()?.1
             }
         };
         times = Some(Times { tau, ..found });
@@ -60,7 +57,7 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
         Some(hosts) if lacks.near => Some(Ring::of(cube, |rank| mate(hosts, rank)).times()?),
         _ => None,
     };
-    Ok(Measurement { times, piped, near, crowded })
+    Ok(Measurement { times, piped, near })
 }
 
 /// The rank of the next host to which a rank sends; if it is none of the first `some` of its host, itself. Without hosts, the next rank.

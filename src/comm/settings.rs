@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What this process has measured, with others on several hosts, and with others on one.
-static MEASURED: Mutex<[Measurement; 2]> =
-    Mutex::new([Measurement { times: None, piped: None, near: None, crowded: None }; 2]);
+static MEASURED: Mutex<[Measurement; 2]> = Mutex::new([Measurement { times: None, piped: None, near: None }; 2]);
 
 /// What rank 0 finds, as text; whether all ranks share one memory makes a difference.
 pub(super) fn found(shares_memory: bool) -> String {
@@ -30,7 +29,6 @@ pub(super) fn remember(shares_memory: bool, measured: &Measurement) {
     known.times = known.times.or(measured.times);
     known.piped = known.piped.or(measured.piped);
     known.near = known.near.or(measured.near);
-    known.crowded = known.crowded.or(measured.crowded);
 }
 
 /// What follows from it for so many ranks. It is mostly the same as for the communicator made before.

@@ -35,9 +35,6 @@ pub struct Machine {
     pub piped: Option<f64>,
     /// Between ranks of one host, where ranks are on several; `None` where it has not been measured.
     pub near: Option<Times>,
-    /// [`Machine::hop`] where all ranks of every host send to other hosts at the same time, and share its cores and ports; `None` where it
-    /// has not been measured.
-    pub crowded: Option<f64>,
     /// What calls took there, which corrects what is predicted of such calls; `None` if none was measured.
     pub checked: Option<Arc<Checked>>,
 }
@@ -74,8 +71,6 @@ pub struct Measurement {
     pub piped: Option<f64>,
     /// As [`Machine::near`].
     pub near: Option<Times>,
-    /// As [`Machine::crowded`].
-    pub crowded: Option<f64>,
 }
 
 /// What a packet of [`Machine::packet`] bytes costs besides them, as a part of what they cost: headers, as a rule. Shorter packets are
@@ -105,7 +100,6 @@ impl Machine {
             shared: Some(SharedMemory { cores: cores.max(1) }),
             piped: None,
             near: None,
-            crowded: None,
             checked: None,
         }
     }
@@ -126,7 +120,6 @@ impl Machine {
             shared: None,
             piped: None,
             near: None,
-            crowded: None,
             checked: None,
         }
     }
@@ -138,22 +131,15 @@ impl Machine {
 
     /// Its times in words.
     pub fn times(&self) -> String {
-        let Machine { tau, hop, t_c, piped, near, crowded, .. } = *self;
+        let Machine { tau, hop, t_c, piped, near, .. } = *self;
         let piped = piped.map(|piped| format!(", of short messages {:.4}", piped * 1e9)).unwrap_or_default();
         let near = near.map(|near| format!("; within a host {near}")).unwrap_or_default();
-        let crowded =
-            crowded.map(|hop| format!("; hop with all ranks at work {:.3} us", hop * 1e6)).unwrap_or_default();
-        format!("{}{piped}{near}{crowded}", Times { tau, hop, t_c })
+        format!("{}{piped}{near}", Times { tau, hop, t_c })
     }
 
     /// With what has been measured in place of what was not known.
     pub fn with(self, measurement: &Measurement) -> Machine {
-        let machine = Machine {
-            near: measurement.near.or(self.near),
-            crowded: measurement.crowded.or(self.crowded),
-            piped: measurement.piped.or(self.piped),
-            ..self
-        };
+        let machine = Machine { near: measurement.near.or(self.near), piped: measurement.piped.or(self.piped), ..self };
         match measurement.times {
             None => machine,
             Some(Times { tau, hop, t_c }) => {

@@ -92,7 +92,6 @@ impl Sources {
         field(&bits_text(measured.times.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
         field(&bits_text(measured.piped.map(|piped| [piped])));
         field(&bits_text(measured.near.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
-        field(&bits_text(measured.crowded.map(|hop| [hop])));
         field(flag(file.is_some()));
         if let Some(File { path, named, text }) = file {
             field(path);
@@ -119,7 +118,6 @@ impl Sources {
             times: bits_of(&field()?).map(times),
             piped: bits_of(&field()?).map(|[piped]| piped),
             near: bits_of(&field()?).map(times),
-            crowded: bits_of(&field()?).map(|[hop]| hop),
         };
         let file = match field()? == flag(true) {
             false => None,
@@ -195,12 +193,7 @@ impl Sources {
         };
         // What a file says goes before what has been measured in passing.
         let known = match &machine {
-            Some(machine) => Measurement {
-                times: None,
-                piped: None,
-                near: machine.near.or(self.measured.near),
-                crowded: machine.crowded.or(self.measured.crowded),
-            },
+            Some(machine) => Measurement { times: None, piped: None, near: machine.near.or(self.measured.near) },
             None => self.measured,
         };
         let mut machine = machine.unwrap_or_else(|| Machine::built_in(cores)).with(&known);
@@ -254,7 +247,7 @@ mod tests {
                 for variables in [Vec::new(), variables.clone()] {
                     let near = mpi.map(|_| Times { tau: 0.1, hop: 1.0 / 3.0, t_c: 1e-9 });
                     let times = Some(Times::NEAR).filter(|_| variables.is_empty());
-                    let measured = Measurement { times, piped: times.map(|_| 0.3), near, crowded: near.map(|_| 0.7) };
+                    let measured = Measurement { times, piped: times.map(|_| 0.3), near };
                     let sources = Sources { here: here(mpi), variables, file: file.clone(), measured };
                     assert_eq!(Sources::parse(&sources.text()), Some(sources));
                 }
@@ -294,7 +287,7 @@ mod tests {
         let lacks =
             |measure, measured, cores| sources(measure, measured).resolve(cores, None).map(|settings| settings.lacks);
         let none = Measurement::default();
-        let both = Measurement { times: Some(Times::NEAR), piped: None, near: Some(Times::NEAR), crowded: None };
+        let both = Measurement { times: Some(Times::NEAR), piped: None, near: Some(Times::NEAR) };
         assert_eq!(lacks(None, none, None), Ok(Lacks { times: true, near: true }));
         assert_eq!(lacks(None, none, Some(2)), Ok(Lacks { times: true, near: false }));
         assert_eq!(lacks(Some("off"), none, None), Ok(Lacks::default()));

@@ -181,7 +181,7 @@ impl Found {
         use hypercoll::select::{Machine, Times};
         use ranks::Value;
         let Found { eager, mut links, packet } = self;
-        let Machine { near, crowded, tau, hop, piped, .. } = *ranks.cube.machine();
+        let Machine { near, tau, hop, piped, .. } = *ranks.cube.machine();
         if near.is_some() {
             (links.tau, links.hop) = (Value::once(tau), Value::once(hop));
         }
@@ -204,7 +204,6 @@ impl Found {
                 hop: four_digits(hop),
                 t_c: four_digits(t_c),
             }),
-            crowded: crowded.map(four_digits),
             checked: None,
         };
         (tuning, links, packet)

@@ -73,10 +73,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let near = (all - hops).max(0.0) * near.hop
         + (1.0 - part) * formula.rounds as f64 * near.tau
         + COPIES * formula.elements * bytes * near.t_c;
-    // Where every rank of a host has something to send all the time, they wait for its cores and ports.
-    let all_send = algorithm.far.is_none() && formula.moved >= shape.size as f64 * formula.elements;
-    let hop = machine.crowded.filter(|_| all_send).unwrap_or(machine.hop);
-    crossing * transfers + part * besides + hops * hop + near
+    crossing * transfers + part * besides + hops * machine.hop + near
 }
 
 #[cfg(test)]

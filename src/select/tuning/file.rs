@@ -23,7 +23,6 @@ impl Tuning {
             ("near.tau", near.tau),
             ("near.t_c", near.t_c),
             ("near.hop", near.hop),
-            ("near.crowded hop", tuning.crowded.unwrap_or(0.0)),
             ("shared_memory.piped", piped.unwrap_or(1.0)),
         ] {
             if !time.is_finite() || time < 0.0 {
@@ -103,16 +102,14 @@ impl Tuning {
         } else {
             None
         };
-        let (mut near, mut crowded) = (None, None);
-        if file.has("near") {
-            let section = file.section("near")?;
-            section.knows(&["tau", "hop", "t_c", "crowded"])?;
-            let [tau, hop, t_c] = ["tau", "hop", "t_c"].map(|key| section.entry(key)?.number());
-            near = Some(Times { tau: tau?, hop: hop?, t_c: t_c? });
-            crowded = section.has("crowded").then(|| section.entry("crowded")?.number()).transpose()?;
-        }
+        let near = if file.has("near") {
+            let [tau, hop, t_c] = file.section("near")?.entries(["tau", "hop", "t_c"])?;
+            Some(Times { tau: tau.number()?, hop: hop.number()?, t_c: t_c.number()? })
+        } else {
+            None
+        };
         let checked = file.has("checked").then(|| checked::read(&file.section("checked")?)).transpose()?;
-        Ok(Tuning { machine, parameters, shared_memory, near, crowded, checked })
+        Ok(Tuning { machine, parameters, shared_memory, near, checked })
     }
 
     /// The text of the file.
@@ -143,10 +140,6 @@ impl Tuning {
         }
         if let Some(Times { tau, hop, t_c }) = &self.near {
             let _ = write!(text, "\n[near] # between ranks of one host\ntau = {tau:e}\nhop = {hop:e}\nt_c = {t_c:e}\n");
-            if let Some(crowded) = &self.crowded {
-                let _ =
-                    writeln!(text, "crowded = {crowded:e} # hop between hosts with all their ranks at work, seconds");
-            }
         }
         self.checked.iter().for_each(|checked| checked::write(checked, &mut text));
         text
@@ -187,7 +180,6 @@ mod tests {
             (shared.clone() + "[near]\ntau = 1e-7\nhop = 0\nt_c = 1e-9\n", "near"),
             (network.replace("t_c = 1e-10", "t_c = 0.0"), "near.t_c"),
             (network.replace("hop = 2e-6", "hop = -1.0"), "near.hop"),
-            (network.replace("crowded = 3e-5", "crowded = -1.0"), "near.crowded"),
             (shared.replace("hop = 1.5e-5", "hop = nan"), "hop"),
             (network.replace("tau = 1", "tau = -1"), "tau"),
             (network.replace("t_c = 1.6e-7", "t_c = inf"), "t_c"),

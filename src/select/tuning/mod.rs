@@ -59,8 +59,6 @@ pub struct Tuning {
     pub shared_memory: Option<Shared>,
     /// For several ranks on each of several hosts: what messages within a host take.
     pub near: Option<Times>,
-    /// As [`Machine::crowded`], where there is [`Tuning::near`].
-    pub crowded: Option<f64>,
     /// What calls took where it was made; see [`Machine::checked`].
     pub checked: Option<Checked>,
 }
@@ -197,7 +195,6 @@ impl Tuning {
             shared,
             piped,
             near: self.near,
-            crowded: self.crowded,
             checked,
         }
     }
@@ -241,7 +238,6 @@ mod tests {
             },
             shared_memory: None,
             near: Some(Times { tau: 1e-7, hop: 2e-6, t_c: 1e-10 }),
-            crowded: Some(3e-5),
             checked: None,
         }
     }
@@ -250,7 +246,7 @@ mod tests {
         let mut tuning = network();
         tuning.machine.hosts = 1;
         tuning.shared_memory = Some(Shared { cores: 2, piped: Some(3e-10) });
-        (tuning.near, tuning.crowded) = (None, None);
+        tuning.near = None;
         tuning
     }
 
