@@ -112,9 +112,9 @@ pub(crate) trait Transport {
     /// The ranks with which something is under way.
     fn under_way(&self) -> Vec<usize>;
 
-    /// Nothing of any call goes on. `owed` are the messages that this rank has not started, in the order of its calls' schedules: a
-    /// peer may have been promised them. Returns when nobody uses the spans of any call any more.
-    fn cease(&mut self, owed: &[(Stamp, usize)]);
+    /// Nothing of any call goes on. Returns when nobody uses the spans of any call any more; ends the job if that takes longer than the
+    /// limit.
+    fn cease(&mut self, limit: Duration);
 
     /// What the ranks of this rank's host tell each other.
     fn board(&self) -> Option<&Board>;

@@ -13,6 +13,7 @@ use crate::executor::{Stamp, Token, Transport, Trouble};
 use mpi::ffi;
 use mpi::traits::Communicator;
 use std::ffi::c_int;
+use std::time::Duration;
 
 /// Looks at shared memory between two looks at MPI's own messages, which other communicators' ranks may wait for.
 const LOOKS: u32 = 64;
@@ -135,7 +136,7 @@ impl Transport for MpiTransport {
         self.messages.under_way().chain(shared).collect()
     }
 
-    fn cease(&mut self, owed: &[(Stamp, usize)]) {
+    fn cease(&mut self, limit: Duration) {
         let through_mpi = |peer: &usize| match &self.shared_memory {
             Some(memory) => memory.place(*peer).is_none() && *peer != self.rank,
             None => *peer != self.rank,
@@ -144,7 +145,7 @@ impl Transport for MpiTransport {
         if let Some(memory) = &mut self.shared_memory {
             memory.cease();
         }
-        self.messages.cease(owed, &peers, self.board.as_ref());
+        self.messages.cease(&peers, self.board.as_ref(), limit);
     }
 
     fn board(&self) -> Option<&Board> {
