@@ -39,6 +39,7 @@ pub(crate) mod patience;
 use crate::error::{Error, Result};
 use board::Board;
 use memory::Span;
+use std::time::Duration;
 
 /// Bytes from which on the receiver of a message copies it, if it may. Shorter messages, such as packets are, go through memory that
 /// stays in the cores' caches.

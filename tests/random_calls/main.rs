@@ -24,6 +24,7 @@ use draw::{mix, Random};
 use hypercoll::{threads, Hypercube};
 use mpi::topology::{Color, SimpleCommunicator};
 use mpi::traits::*;
+use mpi::Threading;
 use std::time::{Duration, Instant};
 
 /// Calls of a test, and how long it may go on.
@@ -102,7 +103,11 @@ fn on_parts(seed: u64, world: &SimpleCommunicator) {
 }
 
 fn on_mpi(test: &str, ranks: usize, shared_memory: &str) {
-    ranks::on_ranks(test, ranks, &[("HYPERCOLL_SHARED_MEMORY", shared_memory)], |world| {
+    on_mpi_with(Threading::Single, test, ranks, &[("HYPERCOLL_SHARED_MEMORY", shared_memory)]);
+}
+
+fn on_mpi_with(threading: Threading, test: &str, ranks: usize, variables: &[(&str, &str)]) {
+    ranks::on_ranks_with(threading, test, ranks, variables, |world| {
         let goes_on = |mut yes: bool| {
             world.process_at_rank(0).broadcast_into(&mut yes);
             yes
@@ -129,6 +134,12 @@ tests! {
     single_copy "single-copy",
     two_copies "two-copies",
     off "off",
+}
+
+#[test]
+fn with_a_progress_thread() {
+    let variables = [("HYPERCOLL_SHARED_MEMORY", "off"), ("HYPERCOLL_PROGRESS", "thread")];
+    on_mpi_with(Threading::Multiple, "with_a_progress_thread", 5, &variables);
 }
 
 #[test]

@@ -444,14 +444,15 @@ impl Messages {
     /// peers have said the same or are gone, this returns. Ranks of the board that are gone are so for the peers, too.
     ///
     /// A receive can be taken back from MPI, a send cannot: it ends when its receiver takes it out of the way, or is known to have
-    /// gone. One that goes tells its neighbours, who pass it on. So nobody returns before it while a send of another rank has not ended. If
-    /// that takes longer than the limit, the job is ended: memory that MPI uses is not given back.
+    /// gone. One that goes tells its neighbours, who pass it on. So nobody returns while a send of another rank that is here has not ended;
+    /// those that come later are told that this one receives nothing any more. If a send of this rank takes longer than the limit,
+    /// the job is ended: memory that MPI uses is not given back.
     pub fn cease(&mut self, peers: &[usize], board: Option<&Board>, limit: Duration) {
         if std::mem::replace(&mut self.ceased, true) {
             return;
         }
         let messages = &self.messages;
-        self.requests.cancel(|owner| messages[owner].lent && messages[owner].receives);
+        self.requests.cancel(|owner| messages[owner].receives);
         let begun = Instant::now();
         let (mut said, mut asked, mut looked, mut failures) = (false, false, begun, 0);
         let mut passed_on = vec![false; self.gone.len()];
@@ -504,13 +505,20 @@ impl Messages {
                 )),
                 _ => (),
             }
-            let mut missing = peers.iter().filter(|&&peer| !self.through[peer]).peekable();
-            let patient = waited <= FAREWELL || waited <= limit && missing.clone().any(|&peer| self.held[peer]);
-            if said && (missing.peek().is_none() || !patient) {
+            let missing = || peers.iter().copied().filter(|&peer| !self.through[peer]);
+            let patient = waited <= FAREWELL || waited <= limit && missing().any(|peer| self.held[peer]);
+            if said && (missing().next().is_none() || !patient) {
+                let late: Vec<usize> = missing().filter(|&peer| !self.receives_from(peer)).collect();
+                late.into_iter().for_each(|peer| self.part(peer, &[]));
                 return;
             }
             std::thread::yield_now();
         }
+    }
+
+    /// Whether anything of a call is being received from a rank.
+    fn receives_from(&self, peer: usize) -> bool {
+        self.requests.owners().any(|owner| self.messages[owner].receives && self.messages[owner].peer == peer)
     }
 
     /// Takes what has come: what ranks tell each other, and messages of calls, which are received into memory of ours, if they are long
@@ -524,7 +532,7 @@ impl Messages {
             let owner = self.open(None, Stamp { number: 0, signature: 0 }, peer);
             let message = &mut self.messages[owner];
             message.packed.resize(bytes, 0);
-            message.left = 1;
+            (message.receives, message.left) = (true, 1);
             let start = message.packed.as_mut_ptr();
             // SAFETY: as in `post`; it has room for the message.
             if unsafe { self.requests.receive(owner, peer, tag, start, bytes) }.is_err() {

@@ -3,6 +3,7 @@
 
 use super::meeting::{Found, Meeting};
 use super::messages::Messages;
+use super::progress::Progress;
 use super::shared_memory::SharedMemory;
 use super::{abort, departed};
 use crate::error::Result;
@@ -33,6 +34,8 @@ pub(crate) struct MpiTransport {
     looks: u32,
     /// Ranks that have been told that this one makes no more calls.
     parted: Vec<usize>,
+    /// The thread that drives MPI, if there is to be one.
+    progress: Option<Progress>,
 }
 
 impl MpiTransport {
@@ -44,8 +47,9 @@ impl MpiTransport {
         find: &dyn Fn(bool) -> String,
         meanwhile: &dyn Fn(),
     ) -> Result<(MpiTransport, Found)> {
-        let Meeting { comm, rank, size, synchronous, shared_memory, board, crowded, found } =
+        let Meeting { comm, rank, size, synchronous, progress, shared_memory, board, crowded, found } =
             Meeting::of(parent.as_raw(), patience, find, meanwhile)?;
+        let progress = progress.then(Progress::start).transpose()?;
         departed::free_those_that_all_have_left();
         let transport = MpiTransport {
             comm,
@@ -58,6 +62,7 @@ impl MpiTransport {
             crowded,
             looks: 0,
             parted: Vec::new(),
+            progress,
         };
         Ok((transport, found))
     }
@@ -170,12 +175,18 @@ impl Transport for MpiTransport {
     }
 
     fn ways(&self) -> String {
+        let mpi = if self.progress.is_some() { "MPI, driven by a thread" } else { "MPI" };
         match &self.shared_memory {
             Some(memory) if memory.ranks() == self.size => memory.ways().into(),
             Some(memory) => {
-                format!("{} between the {} ranks of rank {}'s host, else MPI", memory.ways(), memory.ranks(), self.rank)
+                format!(
+                    "{} between the {} ranks of rank {}'s host, else {mpi}",
+                    memory.ways(),
+                    memory.ranks(),
+                    self.rank
+                )
             }
-            None => "MPI".into(),
+            None => mpi.into(),
         }
     }
 
