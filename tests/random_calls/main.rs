@@ -102,18 +102,17 @@ fn on_parts(seed: u64, world: &SimpleCommunicator) {
     session(seed, rank, &mut random, &groups);
 }
 
-fn on_mpi(test: &str, ranks: usize, shared_memory: &str) {
-    on_mpi_with(Threading::Single, test, ranks, &[("HYPERCOLL_SHARED_MEMORY", shared_memory)]);
+fn on_world(test: &str, world: &SimpleCommunicator) {
+    let goes_on = |mut yes: bool| {
+        world.process_at_rank(0).broadcast_into(&mut yes);
+        yes
+    };
+    sessions(test, goes_on, |seed| on_parts(seed, world));
 }
 
-fn on_mpi_with(threading: Threading, test: &str, ranks: usize, variables: &[(&str, &str)]) {
-    ranks::on_ranks_with(threading, test, ranks, variables, |world| {
-        let goes_on = |mut yes: bool| {
-            world.process_at_rank(0).broadcast_into(&mut yes);
-            yes
-        };
-        sessions(test, goes_on, |seed| on_parts(seed, world));
-    });
+fn on_mpi(test: &str, ranks: usize, shared_memory: &str) {
+    let variables = [("HYPERCOLL_SHARED_MEMORY", shared_memory)];
+    ranks::on_ranks(test, ranks, &variables, |world| on_world(test, world));
 }
 
 macro_rules! tests {
@@ -138,8 +137,9 @@ tests! {
 
 #[test]
 fn with_a_progress_thread() {
-    let variables = [("HYPERCOLL_SHARED_MEMORY", "off"), ("HYPERCOLL_PROGRESS", "thread")];
-    on_mpi_with(Threading::Multiple, "with_a_progress_thread", 5, &variables);
+    let (test, variables) =
+        ("with_a_progress_thread", [("HYPERCOLL_SHARED_MEMORY", "off"), ("HYPERCOLL_PROGRESS", "thread")]);
+    ranks::on_ranks_with(Threading::Multiple, test, 5, &variables, |world| on_world(test, world));
 }
 
 #[test]
