@@ -90,6 +90,7 @@
 //! | `HYPERCOLL_ROLL_CALL` | whole seconds without progress after which a rank says what every rank of the communicator is doing, once (`log`, level warn, or standard error where no logger is set); not set: 10; `0`: never |
 //! | `HYPERCOLL_TIMEOUT` | whole seconds without progress after which a collective ends the job; `60,error`: it returns [`Error::Timeout`] on all ranks instead (on threads always) |
 //! | `HYPERCOLL_SHARED_MEMORY` | `single-copy` (the default): messages between ranks of one host go through memory that they share, and long ones are copied out of the sender's; `two-copies`: ranks do not read each other's memory; `off`: messages go through MPI, and ranks of a host still see what the others are in; `none`: they share nothing at all, as if each were on a host of its own, for tests. If ranks differ, the one that allows the least counts |
+//! | `HYPERCOLL_PROGRESS` | `thread`: while there is a [`Hypercube`] with messages through MPI, a thread calls MPI every 0.1 ms, so that messages under way go on while the program computes; what starts when they have come starts when the program looks. Each rank decides for itself. MPI must have been initialised with `Threading::Multiple`. `calls`, or not set: no thread |
 //! | `HYPERCOLL_SYNCHRONOUS_SENDS` | `1`: every send waits for its receive, for tests |
 //!
 //! The options of a call count for more than the environment. A variable that asks for what does not exist is an error

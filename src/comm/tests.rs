@@ -7,9 +7,16 @@ use crate::executor::board::Board;
 use crate::executor::memory::Span;
 use crate::executor::{Stamp, Token, Trouble};
 use crate::threads;
+use std::time::Duration;
 
-/// The transport of rank 0 of so many, which shows what it was told of sends, and moves nothing.
-struct Alone(usize, Rc<Cell<Option<bool>>>);
+/// The transport of rank 0 of so many, which shows what it was told, and moves nothing.
+#[derive(Default)]
+struct Alone {
+    size: usize,
+    synchronous: Rc<Cell<Option<bool>>>,
+    ceased: Rc<Cell<bool>>,
+    board: Option<Board>,
+}
 
 impl Transport for Alone {
     fn rank(&self) -> usize {
@@ -17,7 +24,7 @@ impl Transport for Alone {
     }
 
     fn size(&self) -> usize {
-        self.0
+        self.size
     }
 
     fn forget_before(&mut self, _: u64) {}
@@ -46,10 +53,12 @@ impl Transport for Alone {
         Vec::new()
     }
 
-    fn cease(&mut self, _: &[(Stamp, usize)]) {}
+    fn cease(&mut self, _: Duration) {
+        self.ceased.set(true);
+    }
 
     fn board(&self) -> Option<&Board> {
-        None
+        self.board.as_ref()
     }
 
     fn tell(&mut self, _: usize, _: &[u8]) {}
@@ -67,19 +76,19 @@ impl Transport for Alone {
     }
 
     fn synchronous_sends(&mut self, on: bool) {
-        self.1.set(Some(on));
+        self.synchronous.set(Some(on));
     }
 }
 
 fn alone(size: usize, machine: Machine) -> Hypercube {
-    let transport = Box::new(Alone(size, Rc::default()));
+    let transport = Box::new(Alone { size, ..Alone::default() });
     Hypercube::over(transport, machine, Ok(Overrides::default()), Patience::default())
 }
 
 #[test]
 fn sends_are_synchronous_from_the_next_collective_on() {
     let told = Rc::new(Cell::new(None));
-    let transport = Box::new(Alone(1, Rc::clone(&told)));
+    let transport = Box::new(Alone { size: 1, synchronous: Rc::clone(&told), ..Alone::default() });
     let machine = Machine::shared_memory(1);
     let cube = Hypercube::over(transport, machine, Ok(Overrides::default()), Patience::default());
     // What the environment asks for stays as it is.
@@ -217,4 +226,20 @@ fn lengths_that_are_told_ahead_are_enough() {
     }
     let chosen = chosen.into_inner().unwrap();
     assert!(chosen.iter().any(|(_, packets)| *packets) && chosen.iter().any(|(_, packets)| !*packets), "{chosen:?}");
+}
+
+/// The last chance to let go of what others have sent: they may wait for it.
+#[test]
+fn what_the_host_has_found_is_heeded_by_one_that_lets_go() {
+    for broken in [false, true] {
+        let (ceased, boards) = (Rc::new(Cell::new(false)), Board::of_threads(2));
+        let transport = Alone { size: 2, ceased: Rc::clone(&ceased), board: Some(boards(0)), ..Alone::default() };
+        let machine = Machine::shared_memory(1);
+        let cube = Hypercube::over(Box::new(transport), machine, Ok(Overrides::default()), Patience::default());
+        if broken {
+            boards(1).find("lost\n1\nrank 1 failed");
+        }
+        drop(cube);
+        assert_eq!(ceased.get(), broken);
+    }
 }

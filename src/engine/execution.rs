@@ -143,15 +143,6 @@ impl Execution {
         })
     }
 
-    /// Messages that have not been started, in the order of the schedule.
-    pub fn owed(&self) -> impl Iterator<Item = (Stamp, usize)> + '_ {
-        let operations = self.plan.iter().flat_map(|plan| plan.schedule.operations());
-        operations.zip(&self.states).filter_map(|(operation, &state)| match operation.kind {
-            Kind::Send { peer } if state == State::Waiting => Some((self.stamp, peer)),
-            _ => None,
-        })
-    }
-
     /// A message has been sent or received.
     ///
     /// # Errors

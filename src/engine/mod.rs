@@ -34,6 +34,9 @@ const SUSPICION: Duration = Duration::from_millis(20);
 /// After so long it asks those that are not on its board. Over slow links nothing may move for a while, and a question that comes when
 /// its receiver has ended finds nobody.
 const FAR_SUSPICION: Duration = Duration::from_millis(300);
+/// How long MPI may use buffers of calls that have failed, where no limit is set: before all ranks have let go of them, no error can
+/// be returned.
+const CEASING: Duration = Duration::from_secs(60);
 /// How long it then leaves it at that.
 const AGAIN: Duration = Duration::from_millis(100);
 
@@ -474,10 +477,8 @@ impl Engine {
             return;
         }
         self.agreement.failure = Some(error.clone());
-        let places = std::mem::take(&mut self.active);
-        let owed: Vec<_> = places.iter().flat_map(|&place| self.executions[place as usize].owed()).collect();
-        self.transport.cease(&owed);
-        for place in places {
+        self.transport.cease(self.patience.timeout.unwrap_or(CEASING));
+        for place in std::mem::take(&mut self.active) {
             let execution = &mut self.executions[place as usize];
             execution.failure = Some(error.clone());
             execution.leave();
@@ -489,6 +490,8 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         self.abandon("has let go of its communicator");
+        // The ranks of this host may have told it what other hosts wait for it to hear.
+        let _ = self.intact();
         if let Some(finding) = self.agreement.listen(&mut *self.transport) {
             self.fail(understood(&finding));
         }

@@ -39,6 +39,7 @@ pub(crate) mod patience;
 use crate::error::{Error, Result};
 use board::Board;
 use memory::Span;
+use std::time::Duration;
 
 /// Bytes from which on the receiver of a message copies it, if it may. Shorter messages, such as packets are, go through memory that
 /// stays in the cores' caches.
@@ -118,9 +119,9 @@ pub(crate) trait Transport {
     /// The ranks with which something is under way.
     fn under_way(&self) -> Vec<usize>;
 
-    /// Nothing of any call goes on. `owed` are the messages that this rank has not started, in the order of its calls' schedules: a
-    /// peer may have been promised them. Returns when nobody uses the spans of any call any more.
-    fn cease(&mut self, owed: &[(Stamp, usize)]);
+    /// Nothing of any call goes on. Returns when nobody uses the spans of any call any more; ends the job if that takes longer than the
+    /// limit.
+    fn cease(&mut self, limit: Duration);
 
     /// What the ranks of this rank's host tell each other.
     fn board(&self) -> Option<&Board>;

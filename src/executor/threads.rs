@@ -156,7 +156,7 @@ impl Transport for Threads {
         self.receives.iter().filter(|(_, waiting)| !waiting.is_empty()).map(|(&peer, _)| peer).collect()
     }
 
-    fn cease(&mut self, _: &[(Stamp, usize)]) {
+    fn cease(&mut self, _: Duration) {
         self.receives.clear();
         self.done.clear();
         self.wake_all();

@@ -26,6 +26,7 @@ use draw::{mix, Random};
 use hypercoll::{threads, Hypercube};
 use mpi::topology::{Color, SimpleCommunicator};
 use mpi::traits::*;
+use mpi::Threading;
 use std::time::{Duration, Instant};
 
 /// Calls of a test, and how long it may go on.
@@ -103,14 +104,17 @@ fn on_parts(seed: u64, world: &SimpleCommunicator) {
     session(seed, rank, &mut random, &groups);
 }
 
+fn on_world(test: &str, world: &SimpleCommunicator) {
+    let goes_on = |mut yes: bool| {
+        world.process_at_rank(0).broadcast_into(&mut yes);
+        yes
+    };
+    sessions(test, goes_on, |seed| on_parts(seed, world));
+}
+
 fn on_mpi(test: &str, ranks: usize, shared_memory: &str) {
-    ranks::on_ranks(test, ranks, &[("HYPERCOLL_SHARED_MEMORY", shared_memory)], |world| {
-        let goes_on = |mut yes: bool| {
-            world.process_at_rank(0).broadcast_into(&mut yes);
-            yes
-        };
-        sessions(test, goes_on, |seed| on_parts(seed, world));
-    });
+    let variables = [("HYPERCOLL_SHARED_MEMORY", shared_memory)];
+    ranks::on_ranks(test, ranks, &variables, |world| on_world(test, world));
 }
 
 macro_rules! tests {
@@ -131,6 +135,13 @@ tests! {
     single_copy "single-copy",
     two_copies "two-copies",
     off "off",
+}
+
+#[test]
+fn with_a_progress_thread() {
+    let (test, variables) =
+        ("with_a_progress_thread", [("HYPERCOLL_SHARED_MEMORY", "off"), ("HYPERCOLL_PROGRESS", "thread")]);
+    ranks::on_ranks_with(Threading::Multiple, test, 5, &variables, |world| on_world(test, world));
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub(super) struct Asked {
     pub shared_memory: Use,
     /// Every send waits for its receive: `HYPERCOLL_SYNCHRONOUS_SENDS`.
     pub synchronous: bool,
+    /// A thread drives MPI: `HYPERCOLL_PROGRESS`.
+    pub progress: bool,
 }
 
 impl Asked {
@@ -47,13 +49,19 @@ impl Asked {
             "1" => true,
             other => return refused(name, format!("'{other}' is neither 0 nor 1")),
         };
+        let name = "HYPERCOLL_PROGRESS";
+        asked.progress = match variable(name).as_str() {
+            "" | "calls" => false,
+            "thread" => true,
+            other => return refused(name, format!("'{other}' is neither calls nor thread")),
+        };
         Ok(asked)
     }
 
     /// For ranks that were asked for what there is, if others were not.
     pub fn refused_elsewhere() -> Error {
         let why =
-            "on another rank, one of SHARED_MEMORY, TIMEOUT, ROLL_CALL, SYNCHRONOUS_SENDS asks for what there is not";
+            "on another rank, one of SHARED_MEMORY, TIMEOUT, ROLL_CALL, PROGRESS, SYNCHRONOUS_SENDS asks for what there is not";
         Error::Environment { variable: "HYPERCOLL_".into(), why: why.into() }
     }
 }
@@ -68,7 +76,7 @@ mod tests {
 
     #[test]
     fn what_is_not_said_goes_without_saying() {
-        let usual = Asked { shared_memory: Use::SingleCopy, synchronous: false };
+        let usual = Asked { shared_memory: Use::SingleCopy, synchronous: false, progress: false };
         assert_eq!(of("", ""), Ok(usual));
     }
 
@@ -82,11 +90,17 @@ mod tests {
         assert_eq!(of("HYPERCOLL_SHARED_MEMORY", "single-copy"), shared(Use::SingleCopy));
         assert_eq!(of("HYPERCOLL_SYNCHRONOUS_SENDS", "1"), Ok(Asked { synchronous: true, ..usual }));
         assert_eq!(of("HYPERCOLL_SYNCHRONOUS_SENDS", "0"), Ok(usual));
+        assert_eq!(of("HYPERCOLL_PROGRESS", "thread"), Ok(Asked { progress: true, ..usual }));
+        assert_eq!(of("HYPERCOLL_PROGRESS", "calls"), Ok(usual));
     }
 
     #[test]
     fn what_there_is_not_is_refused_by_name() {
-        for (name, value) in [("HYPERCOLL_SHARED_MEMORY", "on"), ("HYPERCOLL_SYNCHRONOUS_SENDS", "yes")] {
+        for (name, value) in [
+            ("HYPERCOLL_SHARED_MEMORY", "on"),
+            ("HYPERCOLL_SYNCHRONOUS_SENDS", "yes"),
+            ("HYPERCOLL_PROGRESS", "threads"),
+        ] {
             match of(name, value) {
                 Err(Error::Environment { variable, why }) => {
                     assert_eq!(variable, name);

@@ -2,7 +2,10 @@
 //!
 //! Ranks of other hosts tell each other when they leave, so that nobody waits for them. Such a message may come after its receiver has
 //! left, too, and must not be taken for one of a later communicator, which could have the same number: a communicator is freed when all
-//! of them have come. Nobody waits for that. It is looked for when other communicators come and go.
+//! of them have come. Nobody waits for that. It is looked for when other communicators come and go. One whose calls have failed on others
+//! is never freed; those of them that MPI keeps from returning, because of a message to this rank, are then told that it has left.
+//!
+//! When MPI ends, what is in the list is left to it, with its memory: messages that nobody waits for any more.
 
 use super::messages::Messages;
 use mpi::ffi;
@@ -37,7 +40,7 @@ pub(super) fn leave(comm: ffi::MPI_Comm, messages: Messages, peers: Vec<usize>) 
 /// Looks whether any can be freed.
 pub(super) fn free_those_that_all_have_left() {
     let free = |departed: &mut Departed| {
-        let is_free = departed.messages.are_through(&departed.peers);
+        let is_free = departed.messages.have_left(&departed.peers);
         if is_free {
             // SAFETY: the communicator is ours and is freed once; nothing is under way on it. MPI has not been ended.
             unsafe { ffi::PMPI_Comm_free(&mut departed.comm) };

@@ -2,6 +2,7 @@
 
 use super::asked::{Asked, Use};
 use super::host::{nonce, Card, Host};
+use super::progress::Progress;
 use super::shared_memory::{Layout, SharedMemory};
 use super::{accept, segment, single_copy};
 use crate::address::Hosts;
@@ -25,6 +26,8 @@ pub(super) struct Meeting {
     pub rank: usize,
     pub size: usize,
     pub synchronous: bool,
+    /// Whether a thread is to drive MPI, where messages go through it.
+    pub progress: bool,
     pub shared_memory: Option<SharedMemory>,
     pub board: Option<Board>,
     pub crowded: bool,
@@ -80,7 +83,10 @@ impl Meeting {
         }
         let (rank, size) = (rank as usize, size as usize);
         let asked = Asked::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
-        let asked = patience.and(asked);
+        let asked = patience.and(asked).and_then(|asked| match asked.progress {
+            true => Progress::is_possible().map(|()| asked),
+            false => Ok(asked),
+        });
         let asks = asked.as_ref().map_or(Card::REFUSED, |asked| asked.shared_memory as u64);
         // The first rank of a host makes the memory; which one that is, ranks know only when they have met.
         let file = segment::create();
@@ -95,7 +101,7 @@ impl Meeting {
             asked?;
             return Err(Asked::refused_elsewhere());
         }
-        let Asked { synchronous, .. } = asked?;
+        let Asked { synchronous, progress, .. } = asked?;
         let host = Host::of(rank, &cards);
         let mates = host.ranks.iter().map(|&rank| &cards[rank]);
         let asks = mates.map(|card| card.asks).min().unwrap_or_default();
@@ -126,7 +132,8 @@ impl Meeting {
         let crowded = host.ranks.len() > host.cores;
         let names: Vec<u64> = cards.iter().map(|card| card.host).collect();
         let found = Found { text, cores, hosts: Hosts::of(&names) };
-        Ok(Meeting { comm, rank, size, synchronous, shared_memory, board, crowded, found })
+        let progress = progress && shared_memory.as_ref().is_none_or(|memory| memory.ranks() < size);
+        Ok(Meeting { comm, rank, size, synchronous, progress, shared_memory, board, crowded, found })
     }
 }
 

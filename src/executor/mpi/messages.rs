@@ -34,6 +34,8 @@ const LEAST_TAG_BOUND: usize = 32_767;
 const LARGEST: usize = 1 << 30;
 /// How long ranks are waited for that have not said that they are through with a communicator that is broken.
 const FAREWELL: Duration = Duration::from_secs(1);
+/// After so long a rank says that MPI still uses memory of its user's. Most are through by then.
+const HELD: Duration = Duration::from_millis(100);
 
 /// Tests that fail before it is given up.
 const MOST_FAILURES: usize = 1000;
@@ -46,14 +48,17 @@ struct Tags {
 }
 
 impl Tags {
-    /// What ranks tell each other beside their messages; that a call has failed and they are through, or which rank has gone; and the last
-    /// that one tells that goes while all is well.
+    /// What ranks tell each other beside their messages; that a call has failed and they are through, or which rank has gone; the last
+    /// that one tells that goes while all is well; and that a call has failed and MPI still uses memory of its user's.
     const NOTE: c_int = 0;
     const FAREWELL: c_int = 1;
     const PARTING: c_int = 2;
+    const HELD: c_int = 3;
+    /// Above them are those of calls.
+    const CALLS: c_int = 4;
 
     fn within(bound: usize) -> Tags {
-        Tags { numbers: (bound as u64 - 4) / 2 }
+        Tags { numbers: (bound as u64 - Self::CALLS as u64 - 1) / 2 }
     }
 
     /// Those of the MPI library, the same on all ranks.
@@ -70,7 +75,7 @@ impl Tags {
 
     /// The tag of first messages of a call.
     fn first(self, number: u64) -> c_int {
-        (3 + 2 * (number % self.numbers)) as c_int
+        Self::CALLS + (2 * (number % self.numbers)) as c_int
     }
 
     /// The tag of what follows them.
@@ -125,8 +130,12 @@ pub(super) struct Messages {
     oldest: u64,
     /// Peers that are through with this communicator, which is broken.
     through: Vec<bool>,
-    /// Those of them that have gone: they receive nothing any more.
+    /// Those of them that have gone: they receive nothing of calls any more.
     gone: Vec<bool>,
+    /// Those whose memory MPI still uses, as they have said, unless they are through.
+    held: Vec<bool>,
+    /// Whether calls have failed on another rank.
+    broken: bool,
     ceased: bool,
 }
 
@@ -144,6 +153,8 @@ impl Messages {
             oldest: 0,
             through: vec![false; size],
             gone: vec![false; size],
+            held: vec![false; size],
+            broken: false,
             ceased: false,
         }
     }
@@ -401,6 +412,7 @@ impl Messages {
     /// What a rank has told with a tag, or any, and who.
     fn take(&mut self, tag: c_int) -> Option<(usize, Vec<u8>)> {
         let (peer, tag, bytes) = self.requests.take_unexpected(any_source(), tag).ok()??;
+        self.broken |= matches!(tag, Tags::FAREWELL | Tags::HELD);
         match (tag, <[u8; 8]>::try_from(&bytes[..])) {
             (Tags::PARTING, _) => (self.through[peer], self.gone[peer]) = (true, true),
             (Tags::FAREWELL, Ok(rank)) => {
@@ -409,19 +421,27 @@ impl Messages {
                 }
             }
             (Tags::FAREWELL, Err(_)) => self.through[peer] = true,
+            (Tags::HELD, _) => self.held[peer] = true,
             _ => (),
         }
         Some((peer, bytes))
     }
 
-    /// Whether all of these have said that they are through, nothing is under way, and nothing has come that nobody has asked for.
-    pub fn are_through(&mut self, peers: &[usize]) -> bool {
+    /// Of a communicator that this rank has left: whether all of these have left it as well while all was well, nothing is under way,
+    /// and nothing has come that nobody has asked for. Nothing of calls is received.
+    pub fn have_left(&mut self, peers: &[usize]) -> bool {
         match self.requests.test(false) {
             Ok(completed) => self.requests.take_back(completed),
             Err(_) => return false,
         }
-        while [Tags::NOTE, Tags::PARTING, Tags::FAREWELL].into_iter().any(|tag| self.take(tag).is_some()) {}
-        peers.iter().all(|&peer| self.through[peer]) && !self.is_spoilt()
+        while (0..Tags::CALLS).any(|tag| self.take(tag).is_some()) {}
+        // What they wait for will not come.
+        for peer in 0..self.held.len() {
+            if std::mem::take(&mut self.held[peer]) {
+                self.part(peer, &[]);
+            }
+        }
+        peers.iter().all(|&peer| self.gone[peer]) && !self.is_spoilt()
     }
 
     /// These messages, and none in their place.
@@ -430,25 +450,21 @@ impl Messages {
         std::mem::replace(self, none)
     }
 
-    /// Nothing of any call goes on. Messages that peers have been promised go as empty ones, what comes is taken out of the way, and
-    /// when nobody uses memory of the user's any more, and the peers of this rank have said the same or are gone, this returns.
-    pub fn cease(&mut self, owed: &[(Stamp, usize)], peers: &[usize], board: Option<&Board>) {
+    /// Nothing of any call goes on. What comes is taken out of the way, and when nobody uses memory of the user's any more, and these
+    /// peers have said the same or are gone, this returns. Ranks of the board that are gone are so for the peers, too.
+    ///
+    /// A receive can be taken back from MPI, a send cannot: it ends when its receiver takes it out of the way, or is known to have
+    /// gone. One that goes tells its neighbours, who pass it on. So nobody returns while a send of another rank that is here has not ended;
+    /// those that come later are told that this one receives nothing any more. If a send of this rank takes longer than the limit,
+    /// the job is ended: memory that MPI uses is not given back.
+    pub fn cease(&mut self, peers: &[usize], board: Option<&Board>, limit: Duration) {
         if std::mem::replace(&mut self.ceased, true) {
             return;
         }
-        for &(stamp, peer) in owed {
-            if self.into[peer].contains(&stamp.number) {
-                let owner = self.open(None, stamp, peer);
-                let start = std::ptr::NonNull::<u8>::dangling().as_ptr();
-                let _ = self.post(owner, Way::Send(false), peer, stamp, start, 0);
-            }
-        }
-        let is_gone = |peer: usize| {
-            let place = board.and_then(|board| Some((board, board.ranks.iter().position(|rank| *rank == peer)?)));
-            place.is_some_and(|(board, place)| board.line(place).is_gone())
-        };
+        let messages = &self.messages;
+        self.requests.cancel(|owner| messages[owner].receives);
         let begun = Instant::now();
-        let (mut said, mut looked, mut failures) = (false, begun, 0);
+        let (mut said, mut asked, mut looked, mut failures) = (false, false, begun, 0);
         let mut passed_on = vec![false; self.gone.len()];
         loop {
             let completed = self.requests.test(false).unwrap_or_else(|error| {
@@ -466,44 +482,77 @@ impl Messages {
                 }
             }
             self.requests.take_back(completed);
-            while self.take(any_tag()).is_some() {}
+            self.take_out_of_the_way();
             if looked.elapsed() > Duration::from_millis(20) {
                 looked = Instant::now();
-                peers.iter().for_each(|&peer| self.gone[peer] |= is_gone(peer));
+                for (place, &rank) in board.iter().flat_map(|board| board.ranks.iter().enumerate()) {
+                    self.gone[rank] |= board.is_some_and(|board| board.line(place).is_gone());
+                }
             }
             // Not all ranks have been told by one that goes that it does.
-            for &gone in peers {
-                if self.gone[gone] && !std::mem::replace(&mut passed_on[gone], true) {
-                    self.through[gone] = true;
-                    let others = peers.iter().filter(|&&peer| peer != gone);
-                    others.for_each(|&peer| self.note(peer, Tags::FAREWELL, &(gone as u64).to_ne_bytes()));
-                }
+            let news: Vec<usize> = (0..passed_on.len()).filter(|&rank| self.gone[rank] && !passed_on[rank]).collect();
+            for gone in news {
+                (passed_on[gone], self.through[gone]) = (true, true);
+                let others = peers.iter().filter(|&&peer| peer != gone);
+                others.for_each(|&peer| self.note(peer, Tags::FAREWELL, &(gone as u64).to_ne_bytes()));
             }
-            let lent = self.requests.owners().any(|owner| {
-                let message = &self.messages[owner];
-                message.lent && !self.gone[message.peer]
-            });
-            if !lent && !said {
-                said = true;
-                for &peer in peers {
-                    let owner = self.open(None, Stamp { number: 0, signature: 0 }, peer);
-                    self.messages[owner].left = 1;
-                    let start = std::ptr::NonNull::<u8>::dangling().as_ptr().cast_const();
-                    // SAFETY: no bytes.
-                    let _ = unsafe { self.requests.send(owner, peer, Tags::FAREWELL, start, 0, false) };
+            let waited = begun.elapsed();
+            let lent = |owner: &Owner| self.messages[*owner].lent && !self.gone[self.messages[*owner].peer];
+            let lent_to = self.requests.owners().find(lent).map(|owner| self.messages[owner].peer);
+            match lent_to {
+                None if !said => {
+                    said = true;
+                    peers.iter().for_each(|&peer| self.note(peer, Tags::FAREWELL, &[]));
                 }
+                Some(_) if !asked && waited > HELD => {
+                    asked = true;
+                    peers.iter().for_each(|&peer| self.note(peer, Tags::HELD, &[]));
+                }
+                Some(peer) if waited > limit => self.requests.abort(&format!(
+                    "a call has failed; {} s later MPI still uses its buffers, for a message to rank {peer}",
+                    waited.as_secs()
+                )),
+                _ => (),
             }
-            let all_through = peers.iter().all(|&peer| self.through[peer]);
-            if said && (all_through || begun.elapsed() > FAREWELL) {
+            let missing = || peers.iter().copied().filter(|&peer| !self.through[peer]);
+            let patient = waited <= FAREWELL || waited <= limit && missing().any(|peer| self.held[peer]);
+            if said && (missing().next().is_none() || !patient) {
+                let late: Vec<usize> = missing().filter(|&peer| !self.receives_from(peer)).collect();
+                late.into_iter().for_each(|peer| self.part(peer, &[]));
                 return;
             }
             std::thread::yield_now();
         }
     }
 
+    /// Whether anything of a call is being received from a rank.
+    fn receives_from(&self, peer: usize) -> bool {
+        self.requests.owners().any(|owner| self.messages[owner].receives && self.messages[owner].peer == peer)
+    }
+
+    /// Takes what has come: what ranks tell each other, and messages of calls, which are received into memory of ours, if they are long
+    /// while other things go on.
+    fn take_out_of_the_way(&mut self) {
+        while let Ok(Some((peer, tag, bytes))) = self.requests.unexpected(any_source(), any_tag()) {
+            if tag < Tags::CALLS {
+                self.take(tag);
+                continue;
+            }
+            let owner = self.open(None, Stamp { number: 0, signature: 0 }, peer);
+            let message = &mut self.messages[owner];
+            message.packed.resize(bytes, 0);
+            (message.receives, message.left) = (true, 1);
+            let start = message.packed.as_mut_ptr();
+            // SAFETY: as in `post`; it has room for the message.
+            if unsafe { self.requests.receive(owner, peer, tag, start, bytes) }.is_err() {
+                return;
+            }
+        }
+    }
+
     /// Whether messages of this communicator may still come, which nobody receives: it must not be freed.
     pub fn is_spoilt(&mut self) -> bool {
-        self.ceased || self.any() || self.requests.is_anything_there()
+        self.ceased || self.broken || self.any() || self.requests.is_anything_there()
     }
 
     /// Leaves what is under way to MPI, with its memory.
@@ -542,7 +591,7 @@ mod tests {
             let last = tags.numbers - 1;
             for number in [0, 1, last, last + 1, u64::MAX] {
                 let both = [tags.first(number), tags.later(number)];
-                assert!(both.iter().all(|tag| (3..=bound as i64).contains(&i64::from(*tag))), "{bound}: {both:?}");
+                assert!(both.iter().all(|tag| (4..=bound as i64).contains(&i64::from(*tag))), "{bound}: {both:?}");
             }
             let near: std::collections::HashSet<c_int> =
                 (last - 5000..last + 5000).flat_map(|number| [tags.first(number), tags.later(number)]).collect();

@@ -28,6 +28,7 @@ mod meeting;
 mod messages;
 mod operation;
 mod pipe;
+mod progress;
 mod requests;
 mod segment;
 mod shared_memory;

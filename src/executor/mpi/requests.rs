@@ -90,6 +90,14 @@ impl Requests {
         Ok(())
     }
 
+    /// Takes receives back from MPI: those that no message has met are complete at the next test, the others when it has come.
+    pub fn cancel(&mut self, is_one: impl Fn(Owner) -> bool) {
+        for (request, _) in self.requests.iter_mut().zip(&self.owners).filter(|(_, &owner)| is_one(owner)) {
+            // SAFETY: a live request of a receive. One that cannot be cancelled goes on.
+            unsafe { ffi::PMPI_Cancel(request) };
+        }
+    }
+
     /// Tests the requests once: the owners of those that are complete, with the bytes that were received; give the list back. With
     /// `all` it is either all of them or none, which is cheaper to find out.
     ///
@@ -189,19 +197,25 @@ impl Requests {
         matches!(self.probe(source, tag), Ok(Some(_)))
     }
 
+    /// A message that no request waits for, if there is one: its sender, tag and length in bytes.
+    pub fn unexpected(&self, source: c_int, tag: c_int) -> Result<Option<(usize, c_int, usize)>> {
+        let Some(status) = self.probe(source, tag)? else { return Ok(None) };
+        let mut len = 0;
+        // SAFETY: a status that MPI has filled in, and a valid out parameter.
+        accept("MPI_Get_count", unsafe { ffi::PMPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut len) })?;
+        Ok(Some((status.MPI_SOURCE.max(0) as usize, status.MPI_TAG, len.max(0) as usize)))
+    }
+
     /// Receives a message that no request waits for, if there is one: its sender, tag and bytes.
     pub fn take_unexpected(&mut self, source: c_int, tag: c_int) -> Result<Option<(usize, c_int, Vec<u8>)>> {
-        let Some(mut status) = self.probe(source, tag)? else { return Ok(None) };
-        let (peer, tag, mut len) = (status.MPI_SOURCE, status.MPI_TAG, 0);
-        // SAFETY: a status that MPI has filled in; `bytes` holds the `len` bytes of the message that the probe has seen, and nobody else
-        // receives on this communicator.
+        let Some((peer, tag, len)) = self.unexpected(source, tag)? else { return Ok(None) };
+        let mut bytes = vec![0u8; len];
+        let at = bytes.as_mut_ptr().cast::<c_void>();
+        // SAFETY: `bytes` holds the `len` bytes of the message that the probe has seen, and nobody else receives on this communicator.
         unsafe {
-            let kind = ffi::RSMPI_UINT8_T;
-            accept("MPI_Get_count", ffi::PMPI_Get_count(&status, kind, &mut len))?;
-            let mut bytes = vec![0u8; len.max(0) as usize];
-            let at = bytes.as_mut_ptr().cast::<c_void>();
-            accept("MPI_Recv", ffi::PMPI_Recv(at, len, kind, peer, tag, self.comm, &mut status))?;
-            Ok(Some((peer.max(0) as usize, tag, bytes)))
+            let (count, kind, status) = (len as c_int, ffi::RSMPI_UINT8_T, ffi::RSMPI_STATUS_IGNORE);
+            accept("MPI_Recv", ffi::PMPI_Recv(at, count, kind, peer as c_int, tag, self.comm, status))?;
         }
+        Ok(Some((peer, tag, bytes)))
     }
 }

@@ -8,12 +8,18 @@ mod process;
 mod ranks;
 
 use super::control_variables::ControlVariables;
+use super::messages::Messages;
 use super::MpiTransport;
+use crate::executor::board::{Board, Presence};
+use crate::executor::memory::Span;
 use crate::executor::patience::Patience;
+use crate::executor::{Stamp, Token};
 use crate::select::{Machine, Overrides};
 use crate::Hypercube;
 use ::mpi::topology::SimpleCommunicator;
+use ::mpi::traits::*;
 use ranks::on_ranks;
+use std::time::Duration;
 
 const THROUGH_MPI: [(&str, &str); 1] = [("HYPERCOLL_SHARED_MEMORY", "off")];
 
@@ -52,4 +58,163 @@ fn control_variables_are_found_and_read() {
         assert!(read >= 10, "{read} of {} variables can be read", names.len());
         assert_eq!(variables.read("no_such_variable"), Ok(None));
     });
+}
+
+const STAMP: Stamp = Stamp { number: 1, signature: 2 };
+const TOKEN: Token = Token { execution: 3, operation: 4 };
+/// Longer than any of these tests takes.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The messages of a communicator that is never freed.
+fn messages(world: &SimpleCommunicator) -> Messages {
+    Messages::on(std::mem::ManuallyDrop::new(world.duplicate()).as_raw(), world.size() as usize)
+}
+
+/// Elements whose message waits for its receive.
+fn long() -> Vec<u8> {
+    vec![7; 1 << 20]
+}
+
+fn span(data: &mut [u8]) -> Span {
+    // SAFETY: whoever asks keeps the data until `cease` has returned.
+    unsafe { Span::new(data.as_mut_ptr(), data.len()) }
+}
+
+/// Calls have failed on ranks 0 to 2, long before 3, which leaves, tells 1 and 2. 0 sends to it.
+#[test]
+fn the_word_of_one_that_leaves_late_reaches_those_that_it_does_not_tell() {
+    let test = "executor::mpi::tests::the_word_of_one_that_leaves_late_reaches_those_that_it_does_not_tell";
+    on_ranks(test, 4, &THROUGH_MPI, |world| {
+        let (mut messages, mut data) = (messages(world), long());
+        match world.rank() {
+            0 => {
+                messages.send(TOKEN, STAMP, 3, &[span(&mut data)], false).expect("a send");
+                messages.cease(&[1, 2, 3], None, LIMIT);
+            }
+            3 => {
+                std::thread::sleep(Duration::from_secs(2));
+                [1, 2].into_iter().for_each(|neighbour| messages.part(neighbour, &[]));
+            }
+            rank => messages.cease(&[0, 3 - rank as usize, 3], None, LIMIT),
+        }
+        // In here, nobody listens any more.
+        world.barrier();
+        messages.abandon();
+    });
+}
+
+/// Rank 2 shares a host with 1, which sees on the board that it has gone. 0 sends to it.
+#[test]
+fn ranks_of_other_hosts_hear_who_of_this_one_has_gone() {
+    on_ranks("executor::mpi::tests::ranks_of_other_hosts_hear_who_of_this_one_has_gone", 3, &THROUGH_MPI, |world| {
+        let (mut messages, mut data) = (messages(world), long());
+        match world.rank() {
+            0 => {
+                messages.send(TOKEN, STAMP, 2, &[span(&mut data)], false).expect("a send");
+                messages.cease(&[1, 2], None, LIMIT);
+            }
+            1 => {
+                let boards = Board::of_threads(2);
+                let mut board = boards(0);
+                board.ranks = [1, 2].into();
+                boards(1).mine().leave(Presence::Left);
+                messages.cease(&[0], Some(&board), LIMIT);
+            }
+            _ => (),
+        }
+        world.barrier();
+        messages.abandon();
+    });
+}
+
+/// Rank 1 has told nobody that it leaves, and is asked by 0, which sends to it.
+#[test]
+fn one_that_has_left_says_so_when_it_is_waited_for() {
+    on_ranks("executor::mpi::tests::one_that_has_left_says_so_when_it_is_waited_for", 2, &THROUGH_MPI, |world| {
+        let (mut messages, mut data) = (messages(world), long());
+        if world.rank() == 0 {
+            messages.send(TOKEN, STAMP, 1, &[span(&mut data)], false).expect("a send");
+            messages.cease(&[1], None, LIMIT);
+            world.process_at_rank(1).send(&0u8);
+        } else {
+            let told = loop {
+                assert!(!messages.have_left(&[0]), "a communicator whose calls have failed is not freed");
+                if let Some(told) = world.process_at_rank(0).immediate_matched_probe() {
+                    break told;
+                }
+            };
+            let _ = told.0.matched_receive::<u8>();
+            assert!(!messages.have_left(&[0]), "nor later");
+        }
+        messages.abandon();
+    });
+}
+
+/// Rank 0 has been through for long when 1, which sends to it, hears that calls have failed.
+#[test]
+fn one_that_is_through_says_so_to_those_that_come_late() {
+    on_ranks("executor::mpi::tests::one_that_is_through_says_so_to_those_that_come_late", 2, &THROUGH_MPI, |world| {
+        let (mut messages, mut data) = (messages(world), long());
+        if world.rank() == 0 {
+            messages.cease(&[1], None, LIMIT);
+        } else {
+            std::thread::sleep(Duration::from_secs(2));
+            messages.send(TOKEN, STAMP, 0, &[span(&mut data)], false).expect("a send");
+            messages.cease(&[0], None, LIMIT);
+        }
+        world.barrier();
+        messages.abandon();
+    });
+}
+
+/// What comes afterwards is not written into buffers that calls have let go of, and that it has not come keeps nobody.
+#[test]
+fn receives_are_taken_back() {
+    on_ranks("executor::mpi::tests::receives_are_taken_back", 2, &THROUGH_MPI, |world| {
+        let (mut messages, mut data) = (messages(world), long());
+        let begun = Token { operation: 0, ..TOKEN };
+        let mut first = [1; 8];
+        let mut done = Vec::new();
+        if world.rank() == 0 {
+            messages.receive(begun, STAMP, 1, &[span(&mut first)]).expect("a receive");
+            while done.is_empty() {
+                messages.advance(false, &mut done).expect("a message");
+            }
+            messages.receive(TOKEN, STAMP, 1, &[span(&mut data)]).expect("a receive");
+            messages.cease(&[1], None, LIMIT);
+            world.barrier();
+            world.barrier();
+            assert!(!messages.have_left(&[1]) && data == long(), "written afterwards");
+        } else {
+            messages.send(begun, STAMP, 0, &[span(&mut first)], false).expect("a send");
+            world.barrier();
+            data.fill(8);
+            messages.send(TOKEN, STAMP, 0, &[span(&mut data)], false).expect("a send");
+            world.barrier();
+        }
+        messages.abandon();
+        std::mem::forget(data);
+    });
+}
+
+/// Memory that MPI uses is not given back, and nobody waits for ever.
+#[test]
+fn a_buffer_that_mpi_does_not_let_go_of_ends_the_job() {
+    let test = "executor::mpi::tests::a_buffer_that_mpi_does_not_let_go_of_ends_the_job";
+    let ended = std::panic::catch_unwind(|| {
+        on_ranks(test, 2, &THROUGH_MPI, |world| {
+            let (mut messages, mut data) = (messages(world), long());
+            if world.rank() == 0 {
+                messages.send(TOKEN, STAMP, 1, &[span(&mut data)], false).expect("a send");
+                messages.cease(&[1], None, Duration::from_secs(1));
+            }
+            world.barrier();
+        });
+    });
+    let said = ended.expect_err("the job ends").downcast::<String>().expect("what it said");
+    assert!(
+        said.contains("MPI still uses its buffers, for a message to rank 1")
+            && !said.contains("ended at the time limit"),
+        "{said}"
+    );
 }

@@ -3,6 +3,7 @@
 
 use super::meeting::{Found, Meeting};
 use super::messages::Messages;
+use super::progress::Progress;
 use super::shared_memory::SharedMemory;
 use super::{abort, departed};
 use crate::error::Result;
@@ -13,6 +14,7 @@ use crate::executor::{Stamp, Token, Transport, Trouble};
 use mpi::ffi;
 use mpi::traits::Communicator;
 use std::ffi::c_int;
+use std::time::Duration;
 
 /// Looks at shared memory between two looks at MPI's own messages, which other communicators' ranks may wait for.
 const LOOKS: u32 = 64;
@@ -32,6 +34,8 @@ pub(crate) struct MpiTransport {
     looks: u32,
     /// Ranks that have been told that this one makes no more calls.
     parted: Vec<usize>,
+    /// The thread that drives MPI, if there is to be one.
+    progress: Option<Progress>,
 }
 
 impl MpiTransport {
@@ -43,8 +47,9 @@ impl MpiTransport {
         find: &dyn Fn(bool) -> String,
         meanwhile: &dyn Fn(),
     ) -> Result<(MpiTransport, Found)> {
-        let Meeting { comm, rank, size, synchronous, shared_memory, board, crowded, found } =
+        let Meeting { comm, rank, size, synchronous, progress, shared_memory, board, crowded, found } =
             Meeting::of(parent.as_raw(), patience, find, meanwhile)?;
+        let progress = progress.then(Progress::start).transpose()?;
         departed::free_those_that_all_have_left();
         let transport = MpiTransport {
             comm,
@@ -57,6 +62,7 @@ impl MpiTransport {
             crowded,
             looks: 0,
             parted: Vec::new(),
+            progress,
         };
         Ok((transport, found))
     }
@@ -135,7 +141,7 @@ impl Transport for MpiTransport {
         self.messages.under_way().chain(shared).collect()
     }
 
-    fn cease(&mut self, owed: &[(Stamp, usize)]) {
+    fn cease(&mut self, limit: Duration) {
         let through_mpi = |peer: &usize| match &self.shared_memory {
             Some(memory) => memory.place(*peer).is_none() && *peer != self.rank,
             None => *peer != self.rank,
@@ -144,7 +150,7 @@ impl Transport for MpiTransport {
         if let Some(memory) = &mut self.shared_memory {
             memory.cease();
         }
-        self.messages.cease(owed, &peers, self.board.as_ref());
+        self.messages.cease(&peers, self.board.as_ref(), limit);
     }
 
     fn board(&self) -> Option<&Board> {
@@ -169,12 +175,18 @@ impl Transport for MpiTransport {
     }
 
     fn ways(&self) -> String {
+        let mpi = if self.progress.is_some() { "MPI, driven by a thread" } else { "MPI" };
         match &self.shared_memory {
             Some(memory) if memory.ranks() == self.size => memory.ways().into(),
             Some(memory) => {
-                format!("{} between the {} ranks of rank {}'s host, else MPI", memory.ways(), memory.ranks(), self.rank)
+                format!(
+                    "{} between the {} ranks of rank {}'s host, else {mpi}",
+                    memory.ways(),
+                    memory.ranks(),
+                    self.rank
+                )
             }
-            None => "MPI".into(),
+            None => mpi.into(),
         }
     }
 
