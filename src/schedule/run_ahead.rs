@@ -23,7 +23,7 @@ const LEAST_WINDOW_OVER_LINKS: usize = 16;
 /// The least window of a call that is only looked at from time to time: what has not started at one look waits for the next. (On a
 /// star of 8 hosts of 50 Mbit/s each, an all-to-all of blocks of 256 KiB beside as long a computation, with 8 looks, took 1.5 to 1.7
 /// times as long as alone within the window of a blocking call, 1.09 to 1.13 with 64, and 1.05 to 1.10 with this one.)
-const WINDOW_UNATTENDED: usize = 256;
+const WINDOW_UNATTENDED: usize = 512;
 
 /// How far a rank runs ahead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
