@@ -480,8 +480,8 @@ impl Messages {
                 }
             }
             // Not all ranks have been told by one that goes that it does.
-            for gone in 0..self.gone.len() {
-                if self.gone[gone] && !std::mem::replace(&mut passed_on[gone], true) {
+            for (gone, passed_on) in passed_on.iter_mut().enumerate() {
+                if self.gone[gone] && !std::mem::replace(passed_on, true) {
                     self.through[gone] = true;
                     let others = peers.iter().filter(|&&peer| peer != gone);
                     others.for_each(|&peer| self.note(peer, Tags::FAREWELL, &(gone as u64).to_ne_bytes()));
