@@ -98,7 +98,8 @@ impl Meeting {
         let neighbour = &cards[host.ranks[(host.place + 1) % host.ranks.len()]];
         let read = share && asks >= Use::SingleCopy as u64;
         // What a host does without does not hinder it.
-        let can = [(MAPPED, mapped.as_ref().is_none_or(|mapped| mapped.is_ok())), (READABLE, !read || readable(neighbour))];
+        let can =
+            [(MAPPED, mapped.as_ref().is_none_or(|mapped| mapped.is_ok())), (READABLE, !read || readable(neighbour))];
         let can = can.iter().filter(|(_, can)| *can).fold(0, |bits, (bit, _)| bits | bit);
         let cores = (host.ranks.len() == size).then_some(host.cores);
         let text = if rank == 0 { find(cores.is_some()) } else { known().clone() };
