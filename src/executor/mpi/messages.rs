@@ -1,8 +1,9 @@
 //! Messages through MPI: nonblocking point-to-point calls.
 //!
 //! The first message of a call from one rank to another introduces itself: it begins with the call's number and signature. If it is
-//! short, its data is behind them; if it is long, its data follows as a message of its own. Only when the receiver has seen that
-//! they are those of its own call does it start to receive what follows, whose lengths are then known to be right: no message is ever
+//! short, its data is behind them; if it is long, its length is, and its data follows as a message of its own. Only when the receiver has
+//! seen that they are those of its own call, and that the length is what it expects, does it start to receive what follows, whose lengths
+//! are then known to be right (where ranks know but lengths of their own, nothing follows but that data): no message is ever
 //! longer than its receive. (What MPI libraries make of one that is differs. MPICH ends the program; Open MPI 4.1 writes beyond the
 //! receive when it copies from process to process.) All tags carry the call's number, as far as there is room.
 //!
@@ -23,6 +24,8 @@ type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Bytes of a call's number and signature.
 const HEADER: usize = 16;
+/// A bit of the number: the length is behind the header, and the data follows.
+const FOLLOWS: u64 = 1 << 63;
 /// Bytes up to which a first message has its data behind them. Up to here that copy costs next to nothing.
 const SHORT: usize = 2048;
 /// The largest tag that every MPI library has.
@@ -203,11 +206,14 @@ impl Messages {
             introduced.retain(|number| *number >= oldest);
             introduced.push(stamp.number);
             let message = &mut self.messages[owner];
-            message.packed.extend(stamp.number.to_ne_bytes());
+            let bytes = total(spans);
+            data = bytes > SHORT;
+            message.packed.extend((stamp.number | if data { FOLLOWS } else { 0 }).to_ne_bytes());
             message.packed.extend(stamp.signature.to_ne_bytes());
-            if total(spans) <= SHORT {
+            if data {
+                message.packed.extend((bytes as u64).to_ne_bytes());
+            } else {
                 gather(spans, &mut message.packed);
-                data = false;
             }
             let (start, len) = (message.packed.as_ptr(), message.packed.len());
             message.left += 1;
@@ -318,13 +324,17 @@ impl Messages {
         let message = &mut self.messages[owner];
         let Message { token: Some(token), stamp: Some(stamp), peer, .. } = *message else { return Ok(true) };
         let word = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| message.packed[at + byte]));
-        let found = Stamp { number: word(0), signature: word(8) };
-        let (bytes, there) = (total(&message.spans), received.saturating_sub(HEADER));
-        let fits = there == if bytes <= SHORT { bytes } else { 0 };
-        if received < HEADER || found != stamp || !fits {
-            return Err(Trouble::stray(stamp, found));
+        let (number, follows) = (word(0) & !FOLLOWS, word(0) & FOLLOWS != 0);
+        let found = Stamp { number, signature: word(8) };
+        if received < HEADER || found != stamp {
+            return Err(Trouble::stray(stamp, found, peer));
         }
-        let short = bytes <= SHORT;
+        let (expected, there) = (total(&message.spans), received - HEADER);
+        let bytes = if follows { word(HEADER) as usize } else { there };
+        if bytes != expected {
+            return Err(Trouble::length(stamp, peer, expected, bytes));
+        }
+        let short = !follows;
         if short {
             scatter(&message.packed[HEADER..received], &message.spans);
         }
@@ -480,12 +490,11 @@ impl Messages {
                 }
             }
             // Not all ranks have been told by one that goes that it does.
-            for (gone, passed_on) in passed_on.iter_mut().enumerate() {
-                if self.gone[gone] && !std::mem::replace(passed_on, true) {
-                    self.through[gone] = true;
-                    let others = peers.iter().filter(|&&peer| peer != gone);
-                    others.for_each(|&peer| self.note(peer, Tags::FAREWELL, &(gone as u64).to_ne_bytes()));
-                }
+            let news: Vec<usize> = (0..passed_on.len()).filter(|&rank| self.gone[rank] && !passed_on[rank]).collect();
+            for gone in news {
+                (passed_on[gone], self.through[gone]) = (true, true);
+                let others = peers.iter().filter(|&&peer| peer != gone);
+                others.for_each(|&peer| self.note(peer, Tags::FAREWELL, &(gone as u64).to_ne_bytes()));
             }
             let waited = begun.elapsed();
             let lent = |owner: &Owner| self.messages[*owner].lent && !self.gone[self.messages[*owner].peer];
