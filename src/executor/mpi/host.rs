@@ -5,10 +5,8 @@ use crate::hash::Fnv;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::OnceLock;
 
-/// Words of what a rank tells of itself. Every version of this library tells as many, or they could not meet to find that they differ.
-pub(super) const WORDS: usize = 32;
-/// Those before the cores.
-const HEAD: usize = 9;
+/// Words of what a rank tells of itself.
+pub(super) const WORDS: usize = 8 + affinity::WORDS;
 
 /// What a rank tells of itself when a communicator is made.
 #[derive(Clone, Copy)]
@@ -24,8 +22,6 @@ pub(super) struct Card {
     pub file: u64,
     /// What no other rank has, and where it lies.
     pub nonce: [u64; 2],
-    /// Whether it gives up when it has waited too long.
-    pub hurried: bool,
     /// Cores that it may keep busy, and those that it may use.
     limit: u64,
     cores: [u64; affinity::WORDS],
@@ -36,7 +32,7 @@ impl Card {
     pub const REFUSED: u64 = u64::MAX;
 
     /// That of this rank; `nonce` stays where it is until all ranks have looked for it.
-    pub fn of_this(nonce: &u64, file: u64, asks: u64, hurried: bool, layout: usize) -> Card {
+    pub fn of_this(nonce: &u64, file: u64, asks: u64, layout: usize) -> Card {
         let (cores, limit) = affinity::cores();
         Card {
             host: host(),
@@ -45,7 +41,6 @@ impl Card {
             asks,
             file,
             nonce: [*nonce, std::ptr::from_ref(nonce) as u64],
-            hurried,
             limit: limit as u64,
             cores,
         }
@@ -53,16 +48,15 @@ impl Card {
 
     pub fn words(&self) -> [u64; WORDS] {
         let mut words = [0; WORDS];
-        let Card { host, process, version, asks, file, nonce: [nonce, at], hurried, limit, cores } = *self;
-        words[..HEAD].copy_from_slice(&[version, host, process, asks, file, nonce, at, hurried.into(), limit]);
-        words[HEAD..HEAD + affinity::WORDS].copy_from_slice(&cores);
+        let Card { host, process, version, asks, file, nonce: [nonce, at], limit, .. } = *self;
+        words[..8].copy_from_slice(&[version, host, process, asks, file, nonce, at, limit]);
+        words[8..].copy_from_slice(&self.cores);
         words
     }
 
     pub fn read(words: &[u64; WORDS]) -> Card {
-        let [version, host, process, asks, file, nonce, at, hurried, limit, ..] = *words;
-        let cores = std::array::from_fn(|word| words[HEAD + word]);
-        Card { host, process, version, asks, file, nonce: [nonce, at], hurried: hurried != 0, limit, cores }
+        let [version, host, process, asks, file, nonce, at, limit, cores @ ..] = *words;
+        Card { host, process, version, asks, file, nonce: [nonce, at], limit, cores }
     }
 }
 
@@ -128,7 +122,6 @@ mod tests {
             asks: 2,
             file: 3,
             nonce: [4, 5],
-            hurried: false,
             limit,
             cores: std::array::from_fn(|word| if word == 0 { cores } else { 0 }),
         };

@@ -1,4 +1,4 @@
-//! How the ranks of a communicator meet: they tell each other where they are, map the memory that they share, and duplicate it.
+//! How the ranks of a communicator meet: they duplicate it, tell each other where they are, and map the memory that they share.
 
 use super::asked::{Asked, Use};
 use super::host::{nonce, Card, Host};
@@ -13,13 +13,12 @@ use crate::hash::Fnv;
 use mpi::ffi;
 use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// What all ranks of a host can do, as bits: have they mapped the memory, and may they read each other's?
 const MAPPED: u64 = 1;
 const READABLE: u64 = 2;
-const BITS: u64 = MAPPED | READABLE;
 
 /// A communicator that has been made.
 pub(super) struct Meeting {
@@ -46,10 +45,6 @@ pub(crate) struct Found {
 
 impl Meeting {
     /// Of the ranks of a live communicator, all of which call this together.
-    ///
-    /// Ranks meet before they duplicate the communicator: then nobody is missing any more, and what they have found out about each
-    /// other travels while MPI makes the duplicate. Where ranks are more than cores, each exchange that they wait for costs as much as
-    /// letting all of them run once.
     pub fn of(
         parent: ffi::MPI_Comm,
         patience: Result<Patience>,
@@ -57,12 +52,34 @@ impl Meeting {
         meanwhile: &dyn Fn(),
     ) -> Result<Meeting> {
         may_be_used(parent)?;
-        let waits = Waits { comm: parent, patience: *patience.as_ref().unwrap_or(&Patience::default()), meanwhile };
+        let waits = Waits { patience: *patience.as_ref().unwrap_or(&Patience::default()), meanwhile };
+        // SAFETY: a constant handle of MPI, initialised by the rsmpi support library.
+        let comm = Box::new(unsafe { ffi::RSMPI_COMM_NULL });
+        let mut comm = *wait(parent, &waits, "MPI_Comm_idup", comm, |comm, request| {
+            // SAFETY: `parent` is a live communicator; `wait` keeps the memory until the request is complete.
+            unsafe { ffi::PMPI_Comm_idup(parent, comm, request) }
+        })?;
+        Meeting::on(comm, patience, &waits, find).inspect_err(|error| {
+            if !matches!(error, Error::Timeout { .. } | Error::Mpi { .. }) {
+                // SAFETY: the communicator is ours, and nothing is under way on it.
+                unsafe { ffi::PMPI_Comm_free(&mut comm) };
+            }
+        })
+    }
+
+    /// The same on the duplicate.
+    fn on(
+        comm: ffi::MPI_Comm,
+        patience: Result<Patience>,
+        waits: &Waits,
+        find: &dyn Fn(bool) -> String,
+    ) -> Result<Meeting> {
         let (mut rank, mut size): (c_int, c_int) = (0, 0);
         // SAFETY: a live communicator, and valid out parameters.
         unsafe {
-            accept("MPI_Comm_rank", ffi::PMPI_Comm_rank(parent, &mut rank))?;
-            accept("MPI_Comm_size", ffi::PMPI_Comm_size(parent, &mut size))?;
+            accept("MPI_Comm_set_errhandler", ffi::PMPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN))?;
+            accept("MPI_Comm_rank", ffi::PMPI_Comm_rank(comm, &mut rank))?;
+            accept("MPI_Comm_size", ffi::PMPI_Comm_size(comm, &mut size))?;
         }
         let (rank, size) = (rank as usize, size as usize);
         let asked = Asked::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
@@ -75,10 +92,7 @@ impl Meeting {
         let file = segment::create();
         let number = file.as_ref().map_or(u64::MAX, segment::number);
         let probe = Box::new(nonce());
-        let hurried = waits.patience.timeout.is_some();
-        let card = Card::of_this(&probe, number, asks, hurried, Layout::of(8, true).bytes());
-        let words = gathered(size, &waits, card.words())?;
-        let cards: Vec<Card> = words.iter().map(Card::read).collect();
+        let cards = meet(comm, size, waits, Card::of_this(&probe, number, asks, Layout::of(8, true).bytes()))?;
         if let Some(other) = cards.iter().position(|card| card.version != cards[rank].version) {
             let why = format!("rank {other} has another version of this library, or another order of bytes");
             return Err(Error::Communicator { why });
@@ -96,20 +110,12 @@ impl Meeting {
         let first = &cards[host.ranks[0]];
         let mapped = share.then(|| segment::map(first.process, first.file, layout.bytes(), host.place == 0));
         let neighbour = &cards[host.ranks[(host.place + 1) % host.ranks.len()]];
-        let read = share && asks >= Use::SingleCopy as u64;
-        // What a host does without does not hinder it.
-        let can =
-            [(MAPPED, mapped.as_ref().is_none_or(|mapped| mapped.is_ok())), (READABLE, !read || readable(neighbour))];
-        let can = can.iter().filter(|(_, can)| *can).fold(0, |bits, (bit, _)| bits | bit);
+        let single_copy = asks >= Use::SingleCopy as u64 && share && readable(neighbour);
+        let can = if matches!(mapped, Some(Ok(_))) { MAPPED } else { 0 } | if single_copy { READABLE } else { 0 };
         let cores = (host.ranks.len() == size).then_some(host.cores);
-        let text = if rank == 0 { find(cores.is_some()) } else { known().clone() };
-        let agreement = Agreement::propose(&waits, can, &text)?;
-        let comm = duplicate(&waits, cards.iter().any(|card| card.hurried))?;
         // Nobody lets go of its file or its nonce before all have looked for it.
-        let agreement = agreement.reached(&waits)?;
+        let (all, text) = agree(comm, rank, size, &host, waits, can, || find(cores.is_some()))?;
         drop((file, probe));
-        let text = if agreement.same_text { text } else { broadcast_from_rank_0(comm, text)? };
-        let all = if agreement.bits == BITS { BITS } else { of_host(&host, size, &Waits { comm, ..waits }, can)? };
         if let (Some(Err(error)), 0) = (&mapped, host.place) {
             once(&format!("no memory is shared on this host ({error}); messages go through MPI"));
         }
@@ -120,7 +126,7 @@ impl Meeting {
             unsafe { Board::at(NonNull::new_unchecked(start), host.place, ranks, Arc::clone(memory) as _) }
         });
         board.iter().for_each(|board| board.mine().enter(u64::from(std::process::id())));
-        let single_copy = read && all & READABLE != 0;
+        let single_copy = all & READABLE != 0;
         let ways = memory.as_ref().filter(|_| asks > Use::Off as u64);
         let shared_memory = ways.map(|memory| SharedMemory::between(&host, size, memory, &layout, single_copy));
         let crowded = host.ranks.len() > host.cores;
@@ -133,8 +139,6 @@ impl Meeting {
 
 /// How long ranks wait for each other, and what they do meanwhile.
 struct Waits<'w> {
-    /// The communicator whose ranks meet.
-    comm: ffi::MPI_Comm,
     patience: Patience,
     meanwhile: &'w dyn Fn(),
 }
@@ -158,143 +162,96 @@ fn may_be_used(comm: ffi::MPI_Comm) -> Result<()> {
     Ok(())
 }
 
-/// Something that all ranks do together, in some memory. If nobody waits for it, the memory is left to MPI.
-struct Pending<T> {
+/// Starts something that all ranks do together, in some memory, and waits for it; the memory again.
+///
+/// # Errors
+/// Those of MPI, and [`Error::Timeout`]. MPI may then still use the memory, whenever the last rank comes: it is left to it.
+fn wait<T>(
+    comm: ffi::MPI_Comm,
+    waits: &Waits,
     call: &'static str,
-    memory: *mut T,
-    request: ffi::MPI_Request,
-}
-
-impl<T> Pending<T> {
-    fn start(
-        call: &'static str,
-        memory: Box<T>,
-        start: impl FnOnce(&mut T, &mut ffi::MPI_Request) -> c_int,
-    ) -> Result<Pending<T>> {
-        let memory = Box::into_raw(memory);
-        // SAFETY: a constant handle of MPI, initialised by the rsmpi support library; the memory was a box's, and nobody else has it.
-        let (mut request, lent) = unsafe { (ffi::RSMPI_REQUEST_NULL, &mut *memory) };
-        accept(call, start(lent, &mut request))?;
-        Ok(Pending { call, memory, request })
-    }
-
-    /// The memory again.
-    ///
-    /// # Errors
-    /// Those of MPI, and [`Error::Timeout`]. MPI may then still use the memory, whenever the last rank comes.
-    fn wait(mut self, waits: &Waits) -> Result<Box<T>> {
-        let (mut done, mut looks, mut since, mut said): (c_int, u64, Option<Instant>, bool) = (0, 0, None, false);
-        loop {
-            // SAFETY: a live request of ours, a valid out parameter, and a status that nobody wants.
-            let tested = unsafe { ffi::PMPI_Test(&mut self.request, &mut done, ffi::RSMPI_STATUS_IGNORE) };
-            accept(self.call, tested)?;
-            if done != 0 {
-                // SAFETY: it was a box's, and MPI is through with it.
-                return Ok(unsafe { Box::from_raw(self.memory) });
+    memory: Box<T>,
+    start: impl FnOnce(&mut T, &mut ffi::MPI_Request) -> c_int,
+) -> Result<Box<T>> {
+    let memory = Box::into_raw(memory);
+    // SAFETY: a constant handle of MPI, initialised by the rsmpi support library; the memory was a box's, and nobody else has it.
+    let (mut request, lent) = unsafe { (ffi::RSMPI_REQUEST_NULL, &mut *memory) };
+    accept(call, start(lent, &mut request))?;
+    let (mut done, mut looks, mut since, mut said): (c_int, u64, Option<Instant>, bool) = (0, 0, None, false);
+    loop {
+        // SAFETY: a live request of ours, a valid out parameter, and a status that nobody wants.
+        accept(call, unsafe { ffi::PMPI_Test(&mut request, &mut done, ffi::RSMPI_STATUS_IGNORE) })?;
+        if done != 0 {
+            // SAFETY: it was a box's, and MPI is through with it.
+            return Ok(unsafe { Box::from_raw(memory) });
+        }
+        looks += 1;
+        if looks.is_multiple_of(64) {
+            (waits.meanwhile)();
+            std::thread::yield_now();
+            let waited = since.get_or_insert_with(Instant::now).elapsed();
+            let what = || {
+                let seconds = waited.as_secs();
+                format!("Hypercube::new: no progress for {seconds} s; not all ranks of the communicator have called it")
+            };
+            if !said && waits.patience.report.is_some_and(|limit| waited >= limit) {
+                said = true;
+                say(&what());
             }
-            looks += 1;
-            if looks.is_multiple_of(64) {
-                (waits.meanwhile)();
-                std::thread::yield_now();
-                let waited = since.get_or_insert_with(Instant::now).elapsed();
-                let what = || {
-                    let seconds = waited.as_secs();
-                    format!(
-                        "Hypercube::new: no progress for {seconds} s; not all ranks of the communicator have called it"
-                    )
-                };
-                if !said && waits.patience.report.is_some_and(|limit| waited >= limit) {
-                    said = true;
-                    say(&what());
+            if waits.patience.timeout.is_some_and(|limit| waited >= limit) {
+                if waits.patience.ends_job {
+                    super::abort(comm, &format!("HYPERCOLL_TIMEOUT: {}", what()));
                 }
-                if waits.patience.timeout.is_some_and(|limit| waited >= limit) {
-                    if waits.patience.ends_job {
-                        super::abort(waits.comm, &format!("HYPERCOLL_TIMEOUT: {}", what()));
-                    }
-                    return Err(Error::Timeout { waiting_for: Vec::new(), what: what() });
-                }
+                return Err(Error::Timeout { waiting_for: Vec::new(), what: what() });
             }
         }
     }
 }
 
-/// A duplicate, whose errors are returned. All ranks have come; `hurried` says whether any of them may have gone again since.
-fn duplicate(waits: &Waits, hurried: bool) -> Result<ffi::MPI_Comm> {
-    // SAFETY: a constant handle of MPI, initialised by the rsmpi support library.
-    let mut comm = unsafe { ffi::RSMPI_COMM_NULL };
-    if hurried {
-        comm = *Pending::start("MPI_Comm_idup", Box::new(comm), |comm, request| {
-            // SAFETY: a live communicator; the memory is kept until the request is complete.
-            unsafe { ffi::PMPI_Comm_idup(waits.comm, comm, request) }
-        })?
-        .wait(waits)?;
-    } else {
-        // The other takes up to twice as long.
-        // SAFETY: a live communicator, and a valid out parameter.
-        accept("MPI_Comm_dup", unsafe { ffi::PMPI_Comm_dup(waits.comm, &mut comm) })?;
-    }
-    // SAFETY: the communicator is ours.
-    let set = unsafe { ffi::PMPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN) };
-    accept("MPI_Comm_set_errhandler", set)?;
-    Ok(comm)
+/// What all ranks tell of themselves, by rank.
+fn meet(comm: ffi::MPI_Comm, size: usize, waits: &Waits, card: Card) -> Result<Vec<Card>> {
+    Ok(gathered(comm, size, waits, card.words())?.iter().map(Card::read).collect())
 }
 
 /// So many words of every rank, by rank.
-fn gathered<const N: usize>(size: usize, waits: &Waits, own: [u64; N]) -> Result<Vec<[u64; N]>> {
+fn gathered<const N: usize>(comm: ffi::MPI_Comm, size: usize, waits: &Waits, own: [u64; N]) -> Result<Vec<[u64; N]>> {
     let memory = Box::new((own, vec![[0; N]; size]));
-    let gathering = Pending::start("MPI_Iallgather", memory, |(own, all), request| {
+    let memory = wait(comm, waits, "MPI_Iallgather", memory, |(own, all), request| {
         let (from, into) = (own.as_ptr().cast::<c_void>(), all.as_mut_ptr().cast::<c_void>());
         let bytes = size_of_val(own) as c_int;
         // As bytes: whether ranks have the same order of them is to be seen.
-        // SAFETY: so many bytes to send, and room for those of every rank, which is kept until the request is complete; a live
+        // SAFETY: so many bytes to send, and room for those of every rank, which `wait` keeps until the request is complete; a live
         // communicator.
         unsafe {
             let kind = ffi::RSMPI_UINT8_T;
-            ffi::PMPI_Iallgather(from, bytes, kind, into, bytes, kind, waits.comm, request)
+            ffi::PMPI_Iallgather(from, bytes, kind, into, bytes, kind, comm, request)
         }
     })?;
-    Ok(gathering.wait(waits)?.1)
+    Ok(memory.1)
 }
 
-/// The text that this process was last told, or told others.
-fn known() -> MutexGuard<'static, String> {
-    static KNOWN: Mutex<String> = Mutex::new(String::new());
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Words that MPI combines by a bitwise and, of all ranks.
-struct Agreement(Pending<([u64; 3], [u64; 3])>);
-
-/// What all ranks of the communicator have in common.
-struct Agreed {
+/// The bits that all ranks of this rank's host have, and the text that rank 0 finds. All ranks of the communicator call this
+/// together. The text is sent only to those that have not got it before.
+fn agree(
+    comm: ffi::MPI_Comm,
+    rank: usize,
+    size: usize,
+    host: &Host,
+    waits: &Waits,
     bits: u64,
-    /// Whether they know the same text.
-    same_text: bool,
-}
-
-impl Agreement {
-    fn propose(waits: &Waits, bits: u64, text: &str) -> Result<Agreement> {
-        let hash = Fnv::of(&text);
-        let memory = Box::new(([bits, hash, !hash], [0; 3]));
-        let pending = Pending::start("MPI_Iallreduce", memory, |(own, all), request| {
-            let (from, into) = (own.as_ptr().cast::<c_void>(), all.as_mut_ptr().cast::<c_void>());
-            // SAFETY: three words each, which are kept until the request is complete; a live communicator.
-            unsafe { ffi::PMPI_Iallreduce(from, into, 3, ffi::RSMPI_UINT64_T, ffi::RSMPI_BAND, waits.comm, request) }
-        })?;
-        Ok(Agreement(pending))
+    find: impl FnOnce() -> String,
+) -> Result<(u64, String)> {
+    static KNOWN: Mutex<String> = Mutex::new(String::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = if rank == 0 { find() } else { known().clone() };
+    let all = gathered(comm, size, waits, [bits, Fnv::of(&text)])?;
+    let common = host.ranks.iter().fold(u64::MAX, |common, &mate| common & all[mate][0]);
+    if all.iter().all(|said| said[1] == all[0][1]) {
+        return Ok((common, text));
     }
-
-    fn reached(self, waits: &Waits) -> Result<Agreed> {
-        let (_, [bits, ones, zeros]) = *self.0.wait(waits)?;
-        // Where ranks differ in a bit of the hash, it is in neither.
-        Ok(Agreed { bits, same_text: ones | zeros == u64::MAX })
-    }
-}
-
-/// The bits that all ranks of this rank's host have, where not all ranks of the communicator have all. All of those call this.
-fn of_host(host: &Host, size: usize, waits: &Waits, bits: u64) -> Result<u64> {
-    let all = gathered(size, waits, [bits])?;
-    Ok(host.ranks.iter().fold(u64::MAX, |common, &mate| common & all[mate][0]))
+    let text = broadcast_from_rank_0(comm, text)?;
+    known().clone_from(&text);
+    Ok((common, text))
 }
 
 /// Whether this process may read the memory of another.
@@ -312,7 +269,7 @@ fn once(text: &str) {
     SAID.call_once(|| say(text));
 }
 
-/// Rank 0's text on all ranks, which call this together, and know it from now on.
+/// Rank 0's text on all ranks, which call this together.
 fn broadcast_from_rank_0(comm: ffi::MPI_Comm, text: String) -> Result<String> {
     let mut bytes = text.into_bytes();
     let mut len = bytes.len().min(c_int::MAX as usize) as u64;
@@ -326,7 +283,5 @@ fn broadcast_from_rank_0(comm: ffi::MPI_Comm, text: String) -> Result<String> {
         ffi::PMPI_Bcast(at, len as c_int, ffi::RSMPI_UINT8_T, 0, comm)
     };
     accept("MPI_Bcast", told)?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    known().clone_from(&text);
-    Ok(text)
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
