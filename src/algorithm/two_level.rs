@@ -76,14 +76,6 @@ impl Hosts {
         ways.max().unwrap_or(0)
     }
 
-    /// The most hops from one position up to the root, and down to one below another child of the root's.
-    pub fn across(self) -> usize {
-        let height = |(positions, number)| std::iter::repeat_n(1 + Hosts::new(positions).height(), number);
-        let mut heights: Vec<usize> = self.subtrees().flat_map(height).collect();
-        heights.sort_unstable_by_key(|&height| std::cmp::Reverse(height));
-        heights.into_iter().take(2).sum()
-    }
-
     /// For each round the fewest positions below that any message of it is for.
     pub fn fewest_below(self) -> impl Iterator<Item = usize> {
         let Hosts { hosts, farthest } = self;
@@ -283,10 +275,6 @@ mod tests {
             assert_eq!(height.iter().sum::<usize>(), tree.hops(), "{hosts}");
             assert_eq!(weights.iter().max(), Some(&tree.heaviest(&|below| 1000 - below)), "{hosts}");
             assert!(tree.fewest_below().eq(fewest), "{hosts}");
-            let tallest = |edge: Edge| height[edge.below].iter().copied().max();
-            let mut tallest: Vec<usize> = tree.out_of(0).filter_map(tallest).collect();
-            tallest.sort_unstable();
-            assert_eq!(tallest.iter().rev().take(2).sum::<usize>(), tree.across(), "{hosts}");
         }
     }
 }

@@ -45,8 +45,7 @@ fn down(shape: &Shape, busiest: bool) -> usize {
     tree.children() * shape.size - (shape.size - most)
 }
 
-/// The cost of the all-gather. (Its hops are fewer, and the path is a bound, as what goes down to a rank need not wait for what comes from
-/// there.)
+/// The cost of the all-gather. (Hops and path are bounds, as what goes down to a rank need not wait for what comes from there.)
 pub fn formula(shape: &Shape) -> Formula {
     let (tree, most, m) = (Hosts::new(shape.hosts), shape.on_host.0, shape.count);
     if m == 0 || shape.size == 1 {
@@ -61,11 +60,12 @@ pub fn formula(shape: &Shape) -> Formula {
         moved: (shape.size * others * m) as f64,
         load: (others * m) as f64,
         scratch: 0.0,
-        hops: tree.across() + 2 * mates.min(1),
+        hops: 2 * up.hops,
         path: up.elements + (way * m) as f64,
         ..up
     }
-    .at_most(&[Figure::Path], false)
+    .at_most(&[Figure::Hops, Figure::Path], false)
+    .anywhere(shape)
 }
 
 /// The cost of the reduce-scatter, which is the same backwards: the root of the tree combines what its children and its mates send, but
@@ -79,7 +79,16 @@ pub fn reduce_scattered(shape: &Shape) -> Formula {
     let scattered = scatter::two_level::formula(shape);
     let received = down(shape, false) + (most - 1) * (shape.size - 1);
     let path = forward.elements - scattered.elements + scattered.path;
-    Formula { scratch: (received - 1) as f64 * m, path, ..forward }
+    Formula { scratch: (received - 1) as f64 * m, path, ..forward }.anywhere(shape)
+}
+
+impl Formula {
+    /// The same where hosts have different numbers of ranks: a rank receives one message a round, so that the path is no longer than all of
+    /// them.
+    fn anywhere(self, shape: &Shape) -> Formula {
+        let equal = shape.on_host.0 == shape.on_host.1;
+        Formula { path: if equal { self.path } else { self.elements }, ..self }
+    }
 }
 
 pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

@@ -16,8 +16,8 @@
 //!
 //! Example, 5 ranks, rank 4: 3's vector from 3, then 1 and 2 from 2, then 0 from 0.
 
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
-use crate::collective::Collective;
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, Unsuited, DEFAULTS};
+use crate::collective::{Call, Collective};
 use crate::schedule::{PartOf, Problem};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -30,10 +30,19 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ordered: true,
     ports: &[PortModel::OnePort],
     cost: "ceil(log2 P) (M t_c + tau)",
+    suits,
     formula: |shape| formula(shape, false),
     form: Form::Combining(write),
     ..DEFAULTS
 };
+
+/// A rank sends what it has before it receives in the same round, from another rank. Round a link the one is later than the other.
+fn suits(call: &Call, _: &Parameters) -> Result<(), Unsuited> {
+    match call.avoid {
+        None => Ok(()),
+        Some(_) => Err(("avoid_links", "goes round no links: ranks send to others than they receive from".into())),
+    }
+}
 
 /// The exclusive scan: the same route; prefix and total differ by a rank's own vector.
 pub const EXCLUSIVE: Algorithm = Algorithm {

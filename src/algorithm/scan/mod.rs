@@ -8,7 +8,7 @@
 //! ```
 //! use hypercoll::SystemOperation;
 //! let sums = hypercoll::threads::run(5, |cube| {
-//!     let mut sum = 0;
+//!     let mut sum = 0usize;
 //!     let call = cube.scan().algorithm("doubling");
 //!     call.run(&(cube.rank() + 1), &mut sum, SystemOperation::sum()).unwrap();
 //!     sum

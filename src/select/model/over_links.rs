@@ -67,6 +67,8 @@ struct Traffic {
 pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
     let shape = algorithm.shape(call, parameters);
     let formula = (algorithm.formula)(&shape);
+    // Between hosts that are not linked a message goes over several links, one after the other.
+    let links = if algorithm.cube_edges || machine.pairs_linked { 1.0 } else { f64::from(shape.n + 1) / 2.0 };
     let hops = formula.hops as f64;
     let bytes = element.max(1) as f64;
     let Traffic { messages, load, elements, sent } = traffic(algorithm, call, &formula, &shape, parameters, machine);
@@ -83,7 +85,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     // Where all ranks send in every round, a port recovers while messages are on their way; a host with several at work is busy with them.
     let at_once = if ports_busy(&formula, &shape, machine) { (burst / load.max(1.0)).min(1.0) } else { 0.0 };
     let meanwhile = messages * machine.tau + at_once * hops * machine.hop;
-    (1.0 - at_once) * hops * machine.hop + together(meanwhile, transfers, machine.ports)
+    (1.0 - at_once) * links * hops * machine.hop + together(meanwhile, transfers, machine.ports)
 }
 
 /// What the formula says, and where messages are cut into packets, the load of the busiest link: the last packet arrives behind it over
