@@ -90,7 +90,16 @@ impl Prepared<'_> {
         at: &'static Location<'static>,
         arguments: &mut Result<Arguments>,
     ) -> Result<Rc<Plan>> {
-        engine.intact()?;
+        if let Err(broken) = engine.intact() {
+            // What went ahead of the call may have failed, and has said why.
+            let ahead = arguments.as_ref().err().filter(|error| {
+                matches!(
+                    error,
+                    Error::Mismatch { .. } | Error::RankFailed { .. } | Error::Timeout { .. } | Error::Mpi { .. }
+                )
+            });
+            return Err(ahead.cloned().unwrap_or(broken));
+        }
         let arguments = match arguments {
             Ok(arguments) => arguments,
             Err(error) => return self.refused(engine, at, error.clone()),

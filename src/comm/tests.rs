@@ -186,6 +186,7 @@ fn on_all_ports(size: usize, code: impl Fn(&Hypercube) + Sync) {
 fn lengths_that_are_told_ahead_are_enough() {
     let chosen = std::sync::Mutex::new(std::collections::BTreeSet::new());
     for size in [2, 3, 5, 8] {
+        let all_are_through = std::sync::Barrier::new(size);
         on_all_ports(size, |cube| {
             for (unit, all) in [(1, 1), (40, 1), (30_000, 1), (30_000, 0)] {
                 let counts: Vec<usize> = (0..size).map(|r| if r == 1 { unit } else { all * unit / (r + 1) }).collect();
@@ -209,7 +210,8 @@ fn lengths_that_are_told_ahead_are_enough() {
                     assert!(cube.last().unwrap().why.starts_with("least predicted time"), "{}", cube.explain_last());
                 }
             }
-            // The root and another rank disagree: an error on all ranks, whatever has been told.
+            // The root and another rank disagree: an error on all ranks, whatever has been told. (No rank is in a call before.)
+            all_are_through.wait();
             let counts = vec![4usize; size];
             let places: Vec<usize> = (0..size).map(|r| 4 * r).collect();
             let mut gathered = vec![0u32; 4 * size];
