@@ -38,9 +38,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 /// Blocks that the root of the tree sends to other leaders; or, in the rounds of these messages, the most that any leader sends.
 fn down(shape: &Shape, busiest: bool) -> usize {
-    let (tree, most) = (Hosts::new(shape.hosts), shape.on_host.0);
+    let (tree, (most, fewest)) = (Hosts::new(shape.hosts), shape.on_host);
     if busiest {
-        return tree.fewest_below().map(|positions| shape.size.saturating_sub(positions * most)).sum();
+        return tree.fewest_below().map(|positions| shape.size - positions * fewest).sum();
     }
     tree.children() * shape.size - (shape.size - most)
 }
