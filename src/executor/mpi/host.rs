@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::OnceLock;
 
 /// Words of what a rank tells of itself.
-pub(super) const WORDS: usize = 8 + affinity::WORDS;
+pub(super) const WORDS: usize = 9 + affinity::WORDS;
 
 /// What a rank tells of itself when a communicator is made.
 #[derive(Clone, Copy)]
@@ -18,8 +18,9 @@ pub(super) struct Card {
     pub version: u64,
     /// What its environment asks for: the use of shared memory, or [`Card::REFUSED`].
     pub asks: u64,
-    /// The number of its file.
+    /// The numbers of its files: of the communicator's memory, and of a lobby's, if it can have one.
     pub file: u64,
+    pub lobby: u64,
     /// What no other rank has, and where it lies.
     pub nonce: [u64; 2],
     /// Cores that it may keep busy, and those that it may use.
@@ -32,7 +33,7 @@ impl Card {
     pub const REFUSED: u64 = u64::MAX;
 
     /// That of this rank; `nonce` stays where it is until all ranks have looked for it.
-    pub fn of_this(nonce: &u64, file: u64, asks: u64, layout: usize) -> Card {
+    pub fn of_this(nonce: &u64, [file, lobby]: [u64; 2], asks: u64, layout: usize) -> Card {
         let (cores, limit) = affinity::cores();
         Card {
             host: host(),
@@ -40,6 +41,7 @@ impl Card {
             version: Fnv::of(&(env!("CARGO_PKG_VERSION"), layout)),
             asks,
             file,
+            lobby,
             nonce: [*nonce, std::ptr::from_ref(nonce) as u64],
             limit: limit as u64,
             cores,
@@ -48,15 +50,15 @@ impl Card {
 
     pub fn words(&self) -> [u64; WORDS] {
         let mut words = [0; WORDS];
-        let Card { host, process, version, asks, file, nonce: [nonce, at], limit, .. } = *self;
-        words[..8].copy_from_slice(&[version, host, process, asks, file, nonce, at, limit]);
-        words[8..].copy_from_slice(&self.cores);
+        let Card { host, process, version, asks, file, lobby, nonce: [nonce, at], limit, .. } = *self;
+        words[..9].copy_from_slice(&[version, host, process, asks, file, lobby, nonce, at, limit]);
+        words[9..].copy_from_slice(&self.cores);
         words
     }
 
     pub fn read(words: &[u64; WORDS]) -> Card {
-        let [version, host, process, asks, file, nonce, at, limit, cores @ ..] = *words;
-        Card { host, process, version, asks, file, nonce: [nonce, at], limit, cores }
+        let [version, host, process, asks, file, lobby, nonce, at, limit, cores @ ..] = *words;
+        Card { host, process, version, asks, file, lobby, nonce: [nonce, at], limit, cores }
     }
 }
 
@@ -121,6 +123,7 @@ mod tests {
             version: 1,
             asks: 2,
             file: 3,
+            lobby: 6,
             nonce: [4, 5],
             limit,
             cores: std::array::from_fn(|word| if word == 0 { cores } else { 0 }),

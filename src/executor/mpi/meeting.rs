@@ -2,8 +2,10 @@
 
 use super::asked::{Asked, Use};
 use super::host::{nonce, Card, Host};
+use super::lobby::{self, Guests};
 use super::progress::Progress;
 use super::shared_memory::{Layout, SharedMemory};
+use super::together::{broadcast_from_rank_0, gathered, UnderWay, Waits};
 use super::{accept, segment, single_copy};
 use crate::address::Hosts;
 use crate::error::{Error, Result};
@@ -11,14 +13,18 @@ use crate::executor::board::Board;
 use crate::executor::patience::{say, Patience};
 use crate::hash::Fnv;
 use mpi::ffi;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
+use std::fs::File;
+use std::io::ErrorKind;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What all ranks of a host can do, as bits: have they mapped the memory, and may they read each other's?
+/// What all ranks of a host can do, as bits: have they mapped the memory, may they read each other's, can they have a lobby, and do
+/// they know what rank 0 finds?
 const MAPPED: u64 = 1;
 const READABLE: u64 = 2;
+const LOBBY: u64 = 4;
+const INFORMED: u64 = 8;
 
 /// A communicator that has been made.
 pub(super) struct Meeting {
@@ -52,47 +58,50 @@ impl Meeting {
         meanwhile: &dyn Fn(),
     ) -> Result<Meeting> {
         may_be_used(parent)?;
-        let waits = Waits { patience: *patience.as_ref().unwrap_or(&Patience::default()), meanwhile };
-        // SAFETY: a constant handle of MPI, initialised by the rsmpi support library.
-        let comm = Box::new(unsafe { ffi::RSMPI_COMM_NULL });
-        let mut comm = *wait(parent, &waits, "MPI_Comm_idup", comm, |comm, request| {
-            // SAFETY: `parent` is a live communicator; `wait` keeps the memory until the request is complete.
-            unsafe { ffi::PMPI_Comm_idup(parent, comm, request) }
-        })?;
-        Meeting::on(comm, patience, &waits, find).inspect_err(|error| {
-            if !matches!(error, Error::Timeout { .. } | Error::Mpi { .. }) {
-                // SAFETY: the communicator is ours, and nothing is under way on it.
-                unsafe { ffi::PMPI_Comm_free(&mut comm) };
-            }
-        })
-    }
-
-    /// The same on the duplicate.
-    fn on(
-        comm: ffi::MPI_Comm,
-        patience: Result<Patience>,
-        waits: &Waits,
-        find: &dyn Fn(bool) -> String,
-    ) -> Result<Meeting> {
-        let (mut rank, mut size): (c_int, c_int) = (0, 0);
-        // SAFETY: a live communicator, and valid out parameters.
-        unsafe {
-            accept("MPI_Comm_set_errhandler", ffi::PMPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN))?;
-            accept("MPI_Comm_rank", ffi::PMPI_Comm_rank(comm, &mut rank))?;
-            accept("MPI_Comm_size", ffi::PMPI_Comm_size(comm, &mut size))?;
-        }
-        let (rank, size) = (rank as usize, size as usize);
+        let waits = Waits { comm: parent, patience: *patience.as_ref().unwrap_or(&Patience::default()), meanwhile };
         let asked = Asked::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
         let asked = patience.and(asked).and_then(|asked| match asked.progress {
             true => Progress::is_possible().map(|()| asked),
             false => Ok(asked),
         });
+        let is_allowed = asked.as_ref().map_or(true, |asked| asked.shared_memory != Use::None);
+        let [rank, size] = rank_and_size(parent)?;
+        let guests = Guests::of(parent, rank, size, is_allowed)?;
+        let mut duplicate = Duplicate::of(parent)?;
+        let mut ranks = Ranks { rank, size, duplicate: &mut duplicate, waits: &waits };
+        Meeting::between(&mut ranks, asked, guests, find).inspect_err(|error| {
+            if !matches!(error, Error::Timeout { .. } | Error::Mpi { .. }) {
+                if let Ok(mut comm) = duplicate.comm(&waits) {
+                    // SAFETY: the communicator is ours, and nothing is under way on it.
+                    unsafe { ffi::PMPI_Comm_free(&mut comm) };
+                }
+            }
+        })
+    }
+
+    /// Of ranks whose communicator is being duplicated, that may be guests of the lobby.
+    fn between(
+        ranks: &mut Ranks,
+        asked: Result<Asked>,
+        guests: Option<Guests>,
+        find: &dyn Fn(bool) -> String,
+    ) -> Result<Meeting> {
+        let (rank, size) = (ranks.rank, ranks.size);
         let asks = asked.as_ref().map_or(Card::REFUSED, |asked| asked.shared_memory as u64);
-        // The first rank of a host makes the memory; which one that is, ranks know only when they have met.
-        let file = segment::create();
+        // The first rank of a host makes the memory; which one that is, ranks of several hosts know only when they have met.
+        let file = if guests.is_none() || rank == 0 { segment::create() } else { Err(ErrorKind::NotFound.into()) };
         let number = file.as_ref().map_or(u64::MAX, segment::number);
-        let probe = Box::new(nonce());
-        let cards = meet(comm, size, waits, Card::of_this(&probe, number, asks, Layout::of(8, true).bytes()))?;
+        let met = match guests {
+            Some(guests) => ranks.meet_in_lobby(guests, asks, number, || find(true))?,
+            None => None,
+        };
+        let (cards, mut met) = match met {
+            Some((cards, met)) => (cards, Met::InLobby(met)),
+            None => {
+                let met = Messages { probe: Box::new(nonce()), lobby: lobby::is_possible().then(segment::create) };
+                (ranks.meet(&met, asks, number)?, Met::ByMessages(met))
+            }
+        };
         if let Some(other) = cards.iter().position(|card| card.version != cards[rank].version) {
             let why = format!("rank {other} has another version of this library, or another order of bytes");
             return Err(Error::Communicator { why });
@@ -109,13 +118,14 @@ impl Meeting {
         let layout = Layout::of(host.ranks.len(), asks > Use::Off as u64);
         let first = &cards[host.ranks[0]];
         let mapped = share.then(|| segment::map(first.process, first.file, layout.bytes(), host.place == 0));
-        let neighbour = &cards[host.ranks[(host.place + 1) % host.ranks.len()]];
-        let single_copy = asks >= Use::SingleCopy as u64 && share && readable(neighbour);
-        let can = if matches!(mapped, Some(Ok(_))) { MAPPED } else { 0 } | if single_copy { READABLE } else { 0 };
         let cores = (host.ranks.len() == size).then_some(host.cores);
-        // Nobody lets go of its file or its nonce before all have looked for it.
-        let (all, text) = agree(comm, rank, size, &host, waits, can, || find(cores.is_some()))?;
-        drop((file, probe));
+        // Nobody lets go of its files or its nonce before all have looked for them.
+        let is_mapped = matches!(mapped, Some(Ok(_)));
+        let (all, text) = match &mut met {
+            Met::InLobby(met) => ranks.agree_in_lobby(met, is_mapped)?,
+            Met::ByMessages(met) => ranks.agree(met, &cards, &host, share, is_mapped, || find(cores.is_some()))?,
+        };
+        drop((file, met));
         if let (Some(Err(error)), 0) = (&mapped, host.place) {
             once(&format!("no memory is shared on this host ({error}); messages go through MPI"));
         }
@@ -126,21 +136,175 @@ impl Meeting {
             unsafe { Board::at(NonNull::new_unchecked(start), host.place, ranks, Arc::clone(memory) as _) }
         });
         board.iter().for_each(|board| board.mine().enter(u64::from(std::process::id())));
-        let single_copy = all & READABLE != 0;
+        let single_copy = asks >= Use::SingleCopy as u64 && all & READABLE != 0;
         let ways = memory.as_ref().filter(|_| asks > Use::Off as u64);
         let shared_memory = ways.map(|memory| SharedMemory::between(&host, size, memory, &layout, single_copy));
         let crowded = host.ranks.len() > host.cores;
         let names: Vec<u64> = cards.iter().map(|card| card.host).collect();
         let found = Found { text, cores, hosts: Hosts::of(&names) };
         let progress = progress && shared_memory.as_ref().is_none_or(|memory| memory.ranks() < size);
+        let comm = ranks.duplicate.comm(ranks.waits)?;
         Ok(Meeting { comm, rank, size, synchronous, progress, shared_memory, board, crowded, found })
     }
 }
 
-/// How long ranks wait for each other, and what they do meanwhile.
-struct Waits<'w> {
-    patience: Patience,
-    meanwhile: &'w dyn Fn(),
+/// How ranks have met.
+enum Met {
+    InLobby(InLobby),
+    ByMessages(Messages),
+}
+
+/// What ranks keep who have met in the lobby.
+struct InLobby {
+    guests: Guests,
+    /// The text that this rank knows, and the hash of that which rank 0 has found.
+    text: String,
+    found: u64,
+}
+
+/// What ranks keep who have met by messages: what no other rank has, and the file of a lobby, if they may have one.
+struct Messages {
+    probe: Box<u64>,
+    lobby: Option<std::io::Result<File>>,
+}
+
+/// Ranks that meet while their communicator is being duplicated.
+struct Ranks<'r> {
+    rank: usize,
+    size: usize,
+    duplicate: &'r mut Duplicate,
+    waits: &'r Waits<'r>,
+}
+
+impl Ranks<'_> {
+    /// What all ranks tell of themselves, by rank; in the lobby.
+    fn meet_in_lobby(
+        &mut self,
+        mut guests: Guests,
+        asks: u64,
+        file: u64,
+        find: impl FnOnce() -> String,
+    ) -> Result<Option<(Vec<Card>, InLobby)>> {
+        let text = if self.rank == 0 { find() } else { known().clone() };
+        let words = [asks, file, Fnv::of(&text)];
+        let Some(told) = guests.come(words, self.waits, || self.duplicate.advance())? else { return Ok(None) };
+        let mut cards = guests.cards();
+        for (card, &[asks, file, _]) in cards.iter_mut().zip(&told) {
+            (card.asks, card.file) = (asks, file);
+        }
+        Ok(Some((cards, InLobby { guests, text, found: told[0][2] })))
+    }
+
+    /// The bits that all ranks have, and the text that rank 0 has found; in the lobby.
+    fn agree_in_lobby(&mut self, met: &mut InLobby, is_mapped: bool) -> Result<(u64, String)> {
+        let is_informed = Fnv::of(&met.text) == met.found;
+        let readable = met.guests.readable();
+        let bits = [(is_mapped, MAPPED), (readable, READABLE), (is_informed, INFORMED)];
+        let all = met.guests.agree(bits_of(bits), self.waits, || self.duplicate.advance())?;
+        let text = std::mem::take(&mut met.text);
+        let text = if all & INFORMED != 0 { text } else { self.inform(text)? };
+        Ok((all, text))
+    }
+
+    /// What all ranks tell of themselves, by rank.
+    fn meet(&mut self, met: &Messages, asks: u64, file: u64) -> Result<Vec<Card>> {
+        let lobby = met.lobby.as_ref().and_then(|file| file.as_ref().ok()).map_or(u64::MAX, segment::number);
+        let card = Card::of_this(&met.probe, [file, lobby], asks, Layout::of(8, true).bytes());
+        let comm = self.duplicate.comm(self.waits)?;
+        Ok(gathered(comm, self.size, self.waits, card.words())?.iter().map(Card::read).collect())
+    }
+
+    /// The bits that all ranks of this rank's host have, and the text that rank 0 finds. The text is sent only to those that have not
+    /// got it before.
+    fn agree(
+        &mut self,
+        met: &Messages,
+        cards: &[Card],
+        host: &Host,
+        share: bool,
+        is_mapped: bool,
+        find: impl FnOnce() -> String,
+    ) -> Result<(u64, String)> {
+        let first = &cards[host.ranks[0]];
+        let neighbour = &cards[host.ranks[(host.place + 1) % host.ranks.len()]];
+        let readable = share && readable(neighbour);
+        let lobby = met.lobby.as_ref().filter(|_| share);
+        let lobby = lobby.and_then(|_| lobby::map(first.process, first.lobby, host.ranks.len(), host.place == 0).ok());
+        let text = if self.rank == 0 { find() } else { known().clone() };
+        let bits = bits_of([(is_mapped, MAPPED), (readable, READABLE), (lobby.is_some(), LOBBY)]);
+        let comm = self.duplicate.comm(self.waits)?;
+        let all = gathered(comm, self.size, self.waits, [bits, Fnv::of(&text)])?;
+        let common = host.ranks.iter().fold(u64::MAX, |common, &mate| common & all[mate][0]);
+        if let Some(memory) = lobby.filter(|_| common & LOBBY != 0) {
+            lobby::open(comm, cards, host, memory, common & READABLE != 0)?;
+        }
+        let is_known = all.iter().all(|said| said[1] == all[0][1]);
+        Ok((common, if is_known { text } else { self.inform(text)? }))
+    }
+
+    /// Rank 0's text on all ranks.
+    fn inform(&mut self, text: String) -> Result<String> {
+        let text = broadcast_from_rank_0(self.duplicate.comm(self.waits)?, text)?;
+        known().clone_from(&text);
+        Ok(text)
+    }
+}
+
+/// The text that rank 0 of some communicator has found last, as far as this process has been told.
+fn known() -> MutexGuard<'static, String> {
+    static KNOWN: Mutex<String> = Mutex::new(String::new());
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn bits_of(bits: [(bool, u64); 3]) -> u64 {
+    bits.iter().filter(|(is_so, _)| *is_so).fold(0, |bits, (_, bit)| bits | bit)
+}
+
+/// The duplicate of a communicator, which MPI may be at work on.
+struct Duplicate {
+    made: Option<ffi::MPI_Comm>,
+    under_way: Option<UnderWay<ffi::MPI_Comm>>,
+}
+
+impl Duplicate {
+    fn of(parent: ffi::MPI_Comm) -> Result<Duplicate> {
+        // SAFETY: a constant handle of MPI, initialised by the rsmpi support library.
+        let comm = unsafe { ffi::RSMPI_COMM_NULL };
+        let under_way = UnderWay::start("MPI_Comm_idup", comm, |comm, request| {
+            // SAFETY: `parent` is a live communicator; the memory is kept until the request is complete.
+            unsafe { ffi::PMPI_Comm_idup(parent, comm, request) }
+        })?;
+        Ok(Duplicate { made: None, under_way: Some(under_way) })
+    }
+
+    /// Lets MPI work on it.
+    fn advance(&mut self) -> Result<()> {
+        self.under_way.as_mut().map_or(Ok(()), |under_way| under_way.test().map(drop))
+    }
+
+    /// The communicator, as soon as it is there; it returns errors.
+    fn comm(&mut self, waits: &Waits) -> Result<ffi::MPI_Comm> {
+        if let Some(under_way) = self.under_way.take() {
+            let comm = under_way.wait(waits)?;
+            // SAFETY: a live communicator.
+            let set = unsafe { ffi::PMPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN) };
+            accept("MPI_Comm_set_errhandler", set)?;
+            self.made = Some(comm);
+        }
+        let why = "its duplicate has not been made";
+        self.made.ok_or_else(|| Error::Communicator { why: why.into() })
+    }
+}
+
+/// A live communicator's rank of this process, and size.
+fn rank_and_size(comm: ffi::MPI_Comm) -> Result<[usize; 2]> {
+    let (mut rank, mut size): (c_int, c_int) = (0, 0);
+    // SAFETY: a live communicator, and valid out parameters.
+    unsafe {
+        accept("MPI_Comm_rank", ffi::PMPI_Comm_rank(comm, &mut rank))?;
+        accept("MPI_Comm_size", ffi::PMPI_Comm_size(comm, &mut size))?;
+    }
+    Ok([rank as usize, size as usize])
 }
 
 /// Whether calls can be made on a communicator, by this thread.
@@ -162,98 +326,6 @@ fn may_be_used(comm: ffi::MPI_Comm) -> Result<()> {
     Ok(())
 }
 
-/// Starts something that all ranks do together, in some memory, and waits for it; the memory again.
-///
-/// # Errors
-/// Those of MPI, and [`Error::Timeout`]. MPI may then still use the memory, whenever the last rank comes: it is left to it.
-fn wait<T>(
-    comm: ffi::MPI_Comm,
-    waits: &Waits,
-    call: &'static str,
-    memory: Box<T>,
-    start: impl FnOnce(&mut T, &mut ffi::MPI_Request) -> c_int,
-) -> Result<Box<T>> {
-    let memory = Box::into_raw(memory);
-    // SAFETY: a constant handle of MPI, initialised by the rsmpi support library; the memory was a box's, and nobody else has it.
-    let (mut request, lent) = unsafe { (ffi::RSMPI_REQUEST_NULL, &mut *memory) };
-    accept(call, start(lent, &mut request))?;
-    let (mut done, mut looks, mut since, mut said): (c_int, u64, Option<Instant>, bool) = (0, 0, None, false);
-    loop {
-        // SAFETY: a live request of ours, a valid out parameter, and a status that nobody wants.
-        accept(call, unsafe { ffi::PMPI_Test(&mut request, &mut done, ffi::RSMPI_STATUS_IGNORE) })?;
-        if done != 0 {
-            // SAFETY: it was a box's, and MPI is through with it.
-            return Ok(unsafe { Box::from_raw(memory) });
-        }
-        looks += 1;
-        if looks.is_multiple_of(64) {
-            (waits.meanwhile)();
-            std::thread::yield_now();
-            let waited = since.get_or_insert_with(Instant::now).elapsed();
-            let what = || {
-                let seconds = waited.as_secs();
-                format!("Hypercube::new: no progress for {seconds} s; not all ranks of the communicator have called it")
-            };
-            if !said && waits.patience.report.is_some_and(|limit| waited >= limit) {
-                said = true;
-                say(&what());
-            }
-            if waits.patience.timeout.is_some_and(|limit| waited >= limit) {
-                if waits.patience.ends_job {
-                    super::abort(comm, &format!("HYPERCOLL_TIMEOUT: {}", what()));
-                }
-                return Err(Error::Timeout { waiting_for: Vec::new(), what: what() });
-            }
-        }
-    }
-}
-
-/// What all ranks tell of themselves, by rank.
-fn meet(comm: ffi::MPI_Comm, size: usize, waits: &Waits, card: Card) -> Result<Vec<Card>> {
-    Ok(gathered(comm, size, waits, card.words())?.iter().map(Card::read).collect())
-}
-
-/// So many words of every rank, by rank.
-fn gathered<const N: usize>(comm: ffi::MPI_Comm, size: usize, waits: &Waits, own: [u64; N]) -> Result<Vec<[u64; N]>> {
-    let memory = Box::new((own, vec![[0; N]; size]));
-    let memory = wait(comm, waits, "MPI_Iallgather", memory, |(own, all), request| {
-        let (from, into) = (own.as_ptr().cast::<c_void>(), all.as_mut_ptr().cast::<c_void>());
-        let bytes = size_of_val(own) as c_int;
-        // As bytes: whether ranks have the same order of them is to be seen.
-        // SAFETY: so many bytes to send, and room for those of every rank, which `wait` keeps until the request is complete; a live
-        // communicator.
-        unsafe {
-            let kind = ffi::RSMPI_UINT8_T;
-            ffi::PMPI_Iallgather(from, bytes, kind, into, bytes, kind, comm, request)
-        }
-    })?;
-    Ok(memory.1)
-}
-
-/// The bits that all ranks of this rank's host have, and the text that rank 0 finds. All ranks of the communicator call this
-/// together. The text is sent only to those that have not got it before.
-fn agree(
-    comm: ffi::MPI_Comm,
-    rank: usize,
-    size: usize,
-    host: &Host,
-    waits: &Waits,
-    bits: u64,
-    find: impl FnOnce() -> String,
-) -> Result<(u64, String)> {
-    static KNOWN: Mutex<String> = Mutex::new(String::new());
-    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let text = if rank == 0 { find() } else { known().clone() };
-    let all = gathered(comm, size, waits, [bits, Fnv::of(&text)])?;
-    let common = host.ranks.iter().fold(u64::MAX, |common, &mate| common & all[mate][0]);
-    if all.iter().all(|said| said[1] == all[0][1]) {
-        return Ok((common, text));
-    }
-    let text = broadcast_from_rank_0(comm, text)?;
-    known().clone_from(&text);
-    Ok((common, text))
-}
-
 /// Whether this process may read the memory of another.
 fn readable(card: &Card) -> bool {
     let [nonce, address] = card.nonce;
@@ -267,21 +339,4 @@ fn readable(card: &Card) -> bool {
 fn once(text: &str) {
     static SAID: std::sync::Once = std::sync::Once::new();
     SAID.call_once(|| say(text));
-}
-
-/// Rank 0's text on all ranks, which call this together.
-fn broadcast_from_rank_0(comm: ffi::MPI_Comm, text: String) -> Result<String> {
-    let mut bytes = text.into_bytes();
-    let mut len = bytes.len().min(c_int::MAX as usize) as u64;
-    // SAFETY: `len` is one element of that type, and a live communicator.
-    let told = unsafe { ffi::PMPI_Bcast((&raw mut len).cast::<c_void>(), 1, ffi::RSMPI_UINT64_T, 0, comm) };
-    accept("MPI_Bcast", told)?;
-    bytes.resize(len as usize, 0);
-    // SAFETY: `bytes` holds `len` bytes on all ranks.
-    let told = unsafe {
-        let at = bytes.as_mut_ptr().cast::<c_void>();
-        ffi::PMPI_Bcast(at, len as c_int, ffi::RSMPI_UINT8_T, 0, comm)
-    };
-    accept("MPI_Bcast", told)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -24,6 +24,7 @@ pub mod control_variables;
 mod departed;
 mod envelopes;
 mod host;
+mod lobby;
 mod meeting;
 mod messages;
 mod operation;
@@ -35,6 +36,7 @@ mod shared_memory;
 mod single_copy;
 #[cfg(test)]
 mod tests;
+mod together;
 mod transfers;
 mod transport;
 

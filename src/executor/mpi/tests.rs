@@ -8,6 +8,7 @@ mod process;
 mod ranks;
 
 use super::control_variables::ControlVariables;
+use super::lobby::Guests;
 use super::messages::Messages;
 use super::MpiTransport;
 use crate::executor::board::{Board, Presence};
@@ -15,8 +16,8 @@ use crate::executor::memory::Span;
 use crate::executor::patience::Patience;
 use crate::executor::{Stamp, Token};
 use crate::select::{Machine, Overrides};
-use crate::Hypercube;
-use ::mpi::topology::SimpleCommunicator;
+use crate::{Error, Hypercube, SystemOperation};
+use ::mpi::topology::{Color, SimpleCommunicator};
 use ::mpi::traits::*;
 use ranks::on_ranks;
 use std::time::Duration;
@@ -217,4 +218,106 @@ fn a_buffer_that_mpi_does_not_let_go_of_ends_the_job() {
             && !said.contains("ended at the time limit"),
         "{said}"
     );
+}
+
+/// Whether ranks could meet in the lobby, which all of them ask together.
+fn could_meet(comm: &impl Communicator) -> bool {
+    let [rank, size] = [comm.rank(), comm.size()].map(|number| number as usize);
+    Guests::of(comm.as_raw(), rank, size, true).expect("a lobby or none").is_some()
+}
+
+/// Makes a communicator, and sees that its messages are its own.
+fn is_right(comm: &impl Communicator) {
+    let cube = Hypercube::new(comm).expect("a communicator");
+    let expected: usize = (0..cube.size()).map(|rank| rank + cube.size()).sum();
+    for count in [1, 3000] {
+        let mut sum = vec![0; count];
+        let mine = vec![cube.rank() + cube.size(); count];
+        cube.all_reduce_into(&mine, &mut sum, SystemOperation::sum()).expect("an all-reduce");
+        assert_eq!(sum, vec![expected; count]);
+    }
+}
+
+/// The ranks for which a function says so, in the order of their ranks or the reverse.
+fn part(world: &SimpleCommunicator, is_in: impl Fn(i32) -> bool, backwards: bool) -> Option<SimpleCommunicator> {
+    let color = if is_in(world.rank()) { Color::with_value(0) } else { Color::undefined() };
+    world.split_by_color_with_key(color, if backwards { -world.rank() } else { world.rank() })
+}
+
+#[test]
+fn ranks_that_have_met_meet_in_the_lobby() {
+    on_ranks("executor::mpi::tests::ranks_that_have_met_meet_in_the_lobby", 5, &[], |world| {
+        assert!(!could_meet(world));
+        is_right(world);
+        let duplicate = world.duplicate();
+        let parts = [part(world, |rank| rank != 1, false), part(world, |rank| rank > 0, true)];
+        for _ in 0..3 {
+            assert!(could_meet(world) && could_meet(&duplicate));
+            is_right(&duplicate);
+            for part in parts.iter().flatten() {
+                assert!(could_meet(part));
+                is_right(part);
+            }
+            is_right(world);
+        }
+    });
+}
+
+#[test]
+fn who_stays_away_from_the_lobby_is_met_by_messages() {
+    on_ranks("executor::mpi::tests::who_stays_away_from_the_lobby_is_met_by_messages", 4, &[], |world| {
+        is_right(world);
+        let others = part(world, |rank| rank != 2, false);
+        if world.rank() == 2 {
+            std::env::set_var("HYPERCOLL_SHARED_MEMORY", "none");
+        }
+        is_right(world);
+        std::env::remove_var("HYPERCOLL_SHARED_MEMORY");
+        is_right(world);
+        assert!(!could_meet(world));
+        assert!(others.is_none_or(|others| {
+            is_right(&others);
+            could_meet(&others)
+        }));
+    });
+}
+
+#[test]
+fn a_meeting_that_ranks_have_left_is_the_last_in_the_lobby() {
+    let limits = [("HYPERCOLL_TIMEOUT", "1,error")];
+    on_ranks("executor::mpi::tests::a_meeting_that_ranks_have_left_is_the_last_in_the_lobby", 3, &limits, |world| {
+        is_right(world);
+        let [parent, later] = [world.duplicate(), world.duplicate()];
+        // The others have given up when the last rank comes.
+        if world.rank() == 2 {
+            std::thread::sleep(Duration::from_millis(2500));
+        }
+        match Hypercube::new(&parent) {
+            Err(Error::Timeout { .. }) => (),
+            other => panic!("{:?}", other.map(|_| ())),
+        }
+        world.barrier();
+        assert!(!could_meet(&later));
+        is_right(&later);
+    });
+}
+
+#[test]
+fn there_are_no_more_lobbies_than_there_may_be() {
+    on_ranks("executor::mpi::tests::there_are_no_more_lobbies_than_there_may_be", 5, &[], |world| {
+        let mut parts: Vec<u32> = (0..1 << 5).filter(|part: &u32| [2, 3].contains(&part.count_ones())).collect();
+        parts.sort_by_key(|part| part.count_ones());
+        for time in 0..3 {
+            let mut met = 0;
+            for &ranks in &parts {
+                if let Some(part) = part(world, |rank| ranks >> rank & 1 == 1, ranks % 2 == 0) {
+                    met += usize::from(could_meet(&part));
+                    is_right(&part);
+                }
+            }
+            assert!(if time == 0 { met == 0 } else { (6..=8).contains(&met) }, "{met}");
+        }
+        is_right(world);
+        assert!(!could_meet(world));
+    });
 }
