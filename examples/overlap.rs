@@ -1,5 +1,6 @@
 //! How much of an all-to-all goes on while a program computes: the time of one alone, of as long a computation, and of both at once,
-//! with a look at the request from time to time.
+//! with a look at the request from time to time. Where ranks are more than cores, a look also takes as long as others compute before it
+//! gets a core again: with `--sleep 1` ranks sleep instead, as if they computed on cores of their own.
 //!
 //! ```text
 //! cargo run --release --example overlap -- --block 4096 --polls 8 --repetitions 5
@@ -17,6 +18,7 @@ struct Work {
     time: Duration,
     parts: u32,
     done: Duration,
+    sleeps: bool,
 }
 
 impl Work {
@@ -24,6 +26,9 @@ impl Work {
     fn compute(&mut self, part: u32) {
         let (start, mut sum) = (Instant::now(), 0.0f64);
         let until = self.time * part / self.parts;
+        if self.sleeps {
+            std::thread::sleep(until.saturating_sub(self.done));
+        }
         while self.done + start.elapsed() < until {
             sum = (0..1000).fold(sum, |sum, term| sum + 1.0 / f64::from(term + 1));
         }
@@ -48,8 +53,8 @@ fn median(mut times: Vec<f64>) -> f64 {
 }
 
 fn main() {
-    let options = [("--block", 65_536), ("--polls", 8), ("--repetitions", 9)];
-    common::run_with(options, |cube, [block, polls, repetitions]| {
+    let options = [("--block", 65_536), ("--polls", 8), ("--repetitions", 9), ("--sleep", 0)];
+    common::run_with(options, |cube, [block, polls, repetitions, sleep]| {
         let (rank, size) = (cube.rank(), cube.size());
         let send: Vec<u8> = (0..size).flat_map(|to| vec![(3 * rank + to) as u8; block]).collect();
         let expected: Vec<u8> = (0..size).flat_map(|from| vec![(3 * from + rank) as u8; block]).collect();
@@ -60,7 +65,8 @@ fn main() {
                       // All ranks have the same times, and compute for as long as that.
         let time_alone = (0..3).map(|_| all_to_all()).fold(f64::INFINITY, f64::min);
         let parts = polls as u32 + 1;
-        let work = || Work { time: Duration::from_secs_f64(time_alone), parts, done: Duration::ZERO };
+        let work =
+            || Work { time: Duration::from_secs_f64(time_alone), parts, done: Duration::ZERO, sleeps: sleep > 0 };
         cube.all_to_all_into(&send, &mut receive).expect("all-to-all");
         let what_runs = cube.explain_last();
         let mut times = [const { Vec::new() }; 3];
