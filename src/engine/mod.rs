@@ -11,7 +11,7 @@ mod registry;
 mod roll_call;
 
 pub(crate) use record::kind;
-pub(crate) use registry::{poll_others, share, Shared};
+pub(crate) use registry::{poll_others, share, threads_take_turns, Shared};
 
 use crate::error::{Error, Result};
 use crate::executor::memory::Span;
@@ -254,15 +254,20 @@ impl Engine {
     /// With what a function of the user's has panicked with.
     pub fn wait(&mut self, ticket: Ticket) -> Result<()> {
         while !self.is_over(ticket) {
-            let products = self.active.iter().any(|&place| self.executions[place as usize].has_products());
-            let looks = if products { 1 } else { LOOKS };
-            if !self.look(looks) {
-                poll_others();
-                let slept = self.transport.pause();
-                self.idle(if slept { LOOKS } else { looks });
-            }
+            self.linger();
         }
         self.take(ticket)
+    }
+
+    /// Moves on what can move, and looks for it for a while, as a wait does.
+    pub fn linger(&mut self) {
+        let products = self.active.iter().any(|&place| self.executions[place as usize].has_products());
+        let looks = if products { 1 } else { LOOKS };
+        if !self.look(looks) {
+            poll_others();
+            let slept = self.transport.pause();
+            self.idle(if slept { LOOKS } else { looks });
+        }
     }
 
     /// The outcome of a call that is over.
