@@ -25,6 +25,8 @@ mod calls;
 mod communicator;
 mod datatype;
 mod failure;
+#[cfg(open_mpi)]
+pub mod fortran;
 mod kind;
 mod native;
 mod operation;

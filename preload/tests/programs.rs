@@ -24,11 +24,11 @@ fn place(name: &str) -> PathBuf {
 }
 
 /// Compiles a program.
-fn built(source: &str, name: &str) -> PathBuf {
+fn built(source: &str, name: &str, flags: &[&str]) -> PathBuf {
     let (variable, usual) = if source.ends_with(".c") { ("MPICC", "mpicc") } else { ("MPIFORT", "mpifort") };
     let mut command = Command::new(std::env::var(variable).unwrap_or_else(|_| usual.into()));
     let program = place(name);
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["-O1", "-o"]).arg(&program).arg(source);
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["-O1"]).args(flags).arg("-o").arg(&program).arg(source);
     let output = run(command);
     assert_eq!(output.code, Some(0), "{source}: {}", output.told());
     program
@@ -70,11 +70,21 @@ fn says_the_same(program: &Path, name: &str, ranks: usize, variables: &[(&str, &
 
 #[test]
 fn c_programs_get_the_same_results() {
-    let program = built("tests/programs/collectives.c", "collectives");
+    let program = built("tests/programs/collectives.c", "collectives", &[]);
     for ranks in [1, 2, 3, 5, 8] {
         says_the_same(&program, "collectives", ranks, &[]);
     }
     for (shared_memory, ranks) in [("off", 3), ("off", 4), ("two-copies", 3), ("none", 3)] {
         says_the_same(&program, "collectives", ranks, &[("HYPERCOLL_SHARED_MEMORY", shared_memory)]);
+    }
+}
+
+#[test]
+fn fortran_programs_get_the_same_results() {
+    for (name, flags) in [("mpif", &["-cpp"][..]), ("f08", &["-cpp", "-DF08"])] {
+        let program = built("tests/programs/collectives.f90", name, flags);
+        for ranks in [1, 2, 3, 4] {
+            says_the_same(&program, name, ranks, &[]);
+        }
     }
 }
