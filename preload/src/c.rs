@@ -3,6 +3,7 @@
 //! A macro writes them, once with C's `int` for counts, and once for large counts where this MPI has such functions.
 
 use crate::calls::{self, List, Native};
+use crate::foreign;
 use crate::kind::Kind;
 use crate::native::{ffi, SUCCESS};
 use crate::session;
@@ -179,6 +180,7 @@ pub mod large {
 /// As MPI says.
 #[no_mangle]
 pub unsafe extern "C" fn MPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int {
+    foreign::start_again_if_there_are_two();
     let code = ffi::PMPI_Init(argc, argv);
     if code == SUCCESS {
         session::begin();
@@ -197,6 +199,7 @@ pub unsafe extern "C" fn MPI_Init_thread(
     required: c_int,
     provided: *mut c_int,
 ) -> c_int {
+    foreign::start_again_if_there_are_two();
     let code = ffi::PMPI_Init_thread(argc, argv, required, provided);
     if code == SUCCESS {
         session::begin();

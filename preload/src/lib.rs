@@ -25,6 +25,7 @@ mod calls;
 mod communicator;
 mod datatype;
 mod failure;
+mod foreign;
 #[cfg(open_mpi)]
 pub mod fortran;
 mod kind;

@@ -2,6 +2,7 @@
 
 use crate::communicator::{self, Communicators};
 use crate::datatype::Layout;
+use crate::foreign;
 use crate::kind::{Kind, Kinds};
 use crate::native::{self, ffi, Named, Predefined, SUCCESS};
 use crate::report::{self, Report};
@@ -118,6 +119,11 @@ pub fn tables(_: &Turn) -> &'static mut Tables {
 /// The environment, when it is read, is that of MPI_Init; what makes no sense in it is said, and leaves everything to MPI.
 pub fn begin() {
     if STATE.load(Ordering::Acquire) != BEFORE {
+        return;
+    }
+    if let Some(other) = foreign::other() {
+        foreign::say(&other);
+        STATE.store(OVER, Ordering::Release);
         return;
     }
     let mut level = 0;
