@@ -50,6 +50,9 @@ macro_rules! of_letter {
     (op) => { MPI_Op };
     (root) => { c_int };
     (comm) => { MPI_Comm };
+    (addresses) => { *const ffi::MPI_Aint };
+    (info) => { ffi::MPI_Info };
+    (request) => { *mut ffi::MPI_Request };
 }
 
 macro_rules! argument {
@@ -173,6 +176,8 @@ pub mod large {
             from: send, into: receive, counts: ns, datatype: kind, op: op, comm: comm);
     }
 }
+
+mod passed;
 
 /// `MPI_Init`.
 ///
