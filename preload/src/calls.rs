@@ -22,6 +22,7 @@ use crate::turn::{self, Turn};
 use ffi::{MPI_Comm, MPI_Count, MPI_Datatype};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::raw::{Buffers, Datatype, Operator};
+use hypercoll::select::Options;
 use std::ffi::{c_int, c_void};
 use std::time::Instant;
 
@@ -107,6 +108,10 @@ unsafe fn serve(native: &Native, comm: MPI_Comm, ours: impl FnOnce(&mut Ours) ->
         Err(why) => Err(Left::ToMpi(why)),
     };
     let bytes = call.bytes;
+    (*own).left = match outcome {
+        Err(Left::ToMpi(why)) => Some(why),
+        _ => None,
+    };
     match outcome {
         Ok(()) => {
             if let (Some(start), Cube::Ours(cube)) = (start, &(*own).cube) {
@@ -129,7 +134,7 @@ unsafe fn serve(native: &Native, comm: MPI_Comm, ours: impl FnOnce(&mut Ours) ->
         Err(Left::Failed(error)) => {
             let rank = call.rank;
             drop(turn);
-            failure::raise(comm, native.kind, rank, &error)
+            failure::raise(comm, native.kind.name(), rank, &error)
         }
     }
 }
@@ -215,7 +220,11 @@ impl Ours<'_> {
         operator: Option<&Operator>,
     ) -> Result<(), Left> {
         let Cube::Ours(cube) = &(*self.own).cube else { return Err(Left::ToMpi("MPI has ended")) };
-        let (options, buffers) = (&(*self.own).options, Buffers { send, receive });
+        let options = match (*self.own).options.is_empty() && !(*self.own).reproducible {
+            true => Options::default(),
+            false => (*self.own).asked(&call, datatype.size),
+        };
+        let (options, buffers) = (&options, Buffers { send, receive });
         if !session::several_threads() {
             return Ok(cube.run_raw(call, options, buffers, datatype, operator)?);
         }

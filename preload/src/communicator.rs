@@ -6,7 +6,7 @@ use crate::session;
 use crate::turn::{self, Turn};
 use ffi::MPI_Comm;
 use hypercoll::collective::{Call, Collective};
-use hypercoll::select::Options;
+use hypercoll::select::{self, Machine, Options};
 use hypercoll::Hypercube;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::FromRaw;
@@ -21,8 +21,12 @@ pub struct Communicator {
     /// Collective calls that have been made on it.
     calls: u64,
     pub cube: Cube,
-    /// What is asked of its calls.
-    pub options: Options,
+    /// What is asked of its calls, by collective, where anything is.
+    pub options: Vec<(Collective, Options)>,
+    pub avoid: Vec<(usize, usize)>,
+    pub reproducible: bool,
+    /// Why the last call was left to MPI, if it was.
+    pub left: Option<&'static str>,
     /// What was last asked of the machine: whether native MPI is faster for a collective, with so many elements of so many bytes.
     faster: [Option<(Collective, usize, usize, bool)>; 4],
     /// Its place in the list.
@@ -91,8 +95,19 @@ impl Communicators {
             _ => Cube::Native("an intercommunicator"),
         };
         let (rank, size, place) = (rank as usize, size as usize, self.all.len());
-        let options = Options::default();
-        let own = Communicator { comm, rank, size, calls: 0, cube, options, faster: [None; 4], place };
+        let own = Communicator {
+            comm,
+            rank,
+            size,
+            calls: 0,
+            cube,
+            options: Vec::new(),
+            avoid: Vec::new(),
+            reproducible: session::facts().asked.reproducible,
+            left: None,
+            faster: [None; 4],
+            place,
+        };
         let own = Box::into_raw(Box::new(own));
         // SAFETY: a live communicator and key; `freed` gives the box back.
         let kept =
@@ -158,6 +173,10 @@ impl Communicator {
         let cube = made((*own).comm, (*own).rank);
         (*own).cube = match cube {
             Some(cube) => {
+                // Links that are none were refused when they were named, if there was a hypercube then.
+                if cube.avoid_links(&(*own).avoid).is_err() {
+                    (*own).avoid.clear();
+                }
                 session::tables(turn).communicators.served += 1;
                 Cube::Ours(cube)
             }
@@ -169,10 +188,34 @@ impl Communicator {
         }
     }
 
+    /// What is asked of a call.
+    pub fn asked(&self, call: &Call, element: usize) -> Options {
+        let asked = self.options.iter().find(|(collective, _)| *collective == call.collective);
+        let asked = asked.map_or_else(Options::default, |(_, options)| options.clone());
+        let Cube::Ours(cube) = &self.cube else { return asked };
+        if !self.reproducible || !call.collective.reduces() {
+            return asked;
+        }
+        // By what is the same in every run, and not by what was measured in this one.
+        let machine = Machine::built_in(cube.machine().shared.map(|shared| shared.cores));
+        let mut call = call.clone();
+        call.hosts = cube.hosts().filter(|_| call.collective.knows_hosts()).cloned();
+        match select::choose(&call, element, &asked, &machine) {
+            Ok(choice) => Options::exactly(choice.algorithm, &choice.parameters),
+            // The call itself says what is wrong.
+            Err(_) => asked,
+        }
+    }
+
     /// Whether native MPI is known to be faster for a call.
     pub fn native_is_faster(&mut self, call: &Call, element: usize) -> bool {
         let Cube::Ours(cube) = &self.cube else { return true };
-        if cube.machine().checked.is_none() || call.layout.is_some() || session::facts().asked.reproducible {
+        if cube.machine().checked.is_none()
+            || call.layout.is_some()
+            || self.reproducible
+            || !self.avoid.is_empty()
+            || !self.options.is_empty()
+        {
             return false;
         }
         let place = (call.collective as usize ^ call.count) % self.faster.len();
@@ -182,7 +225,7 @@ impl Communicator {
             }
         }
         let mut call = call.clone();
-        call.hosts = cube.hosts().cloned();
+        call.hosts = cube.hosts().filter(|_| call.collective.knows_hosts()).cloned();
         let faster = cube.machine().native_is_faster(&call, element);
         self.faster[place] = Some((call.collective, call.count, element, faster));
         faster

@@ -1,6 +1,5 @@
 //! Errors of the library as errors of MPI, which go to the communicator's error handler.
 
-use crate::kind::Kind;
 use crate::native::{self, ffi, SUCCESS};
 use ffi::MPI_Comm;
 use hypercoll::Error;
@@ -13,8 +12,8 @@ static CODES: Mutex<Option<HashMap<String, c_int>>> = Mutex::new(None);
 const MANY: usize = 64;
 
 /// Raises an error on a communicator. If its handler returns, so does this: the code of the error.
-pub fn raise(comm: MPI_Comm, kind: Kind, rank: usize, error: &Error) -> c_int {
-    let text = format!("hypercoll: rank {rank}: MPI {}: {error}", kind.name());
+pub fn raise(comm: MPI_Comm, call: &str, rank: usize, error: &Error) -> c_int {
+    let text = format!("hypercoll: rank {rank}: {call}: {error}");
     if native::errors_are_fatal(comm) {
         // MPI says no more than its error strings have room for.
         eprintln!("{text}");

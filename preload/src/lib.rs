@@ -28,6 +28,7 @@ mod failure;
 mod foreign;
 #[cfg(open_mpi)]
 pub mod fortran;
+pub mod interface;
 mod kind;
 mod native;
 mod operation;
