@@ -16,8 +16,10 @@ use crate::datatype::{Blocks, Data, Layout};
 use crate::failure;
 use crate::kind::Kind;
 use crate::native::{self, ffi};
+use crate::quick::{self, Key};
 use crate::report::By;
 use crate::session;
+use crate::trial::{Next, Who};
 use crate::turn::{self, Turn};
 use ffi::{MPI_Comm, MPI_Count, MPI_Datatype};
 use hypercoll::collective::{Call, Collective};
@@ -83,16 +85,25 @@ const UNDEFINED: Left = Left::ToMpi("an operation that the standard does not def
 /// A call that is ours.
 struct Ours<'t> {
     own: *mut Communicator,
+    kind: Kind,
+    key: Option<Key>,
     turn: &'t Turn,
     rank: usize,
     size: usize,
-    /// Bytes that the call is about, for the report.
+    /// Bytes that the call is about.
     bytes: usize,
+    /// When it began, if it is timed to see who is faster.
+    timed: Option<Instant>,
 }
 
 /// Has a call made by us, or by MPI.
-unsafe fn serve(native: &Native, comm: MPI_Comm, ours: impl FnOnce(&mut Ours) -> Result<(), Left>) -> c_int {
-    if !session::is_active() {
+unsafe fn serve(
+    native: &Native,
+    comm: MPI_Comm,
+    key: Option<Key>,
+    ours: impl FnOnce(&mut Ours) -> Result<(), Left>,
+) -> c_int {
+    if quick::is_native(native.kind, comm, key) || !session::is_active() {
         return (native.call)();
     }
     let turn = turn::take();
@@ -102,12 +113,13 @@ unsafe fn serve(native: &Native, comm: MPI_Comm, ours: impl FnOnce(&mut Ours) ->
     };
     let reports = session::facts().asked.report.is_some();
     let start = reports.then(Instant::now);
-    let mut call = Ours { own, turn: &turn, rank: (*own).rank, size: (*own).size, bytes: 0 };
+    let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
+    let mut call = Ours { own, kind, key, turn: &turn, rank, size, bytes: 0, timed: None };
     let outcome = match Communicator::ready(own, native.kind, &turn) {
         Ok(()) => ours(&mut call),
         Err(why) => Err(Left::ToMpi(why)),
     };
-    let bytes = call.bytes;
+    let (bytes, timed) = (call.bytes, call.timed);
     (*own).left = match outcome {
         Err(Left::ToMpi(why)) => Some(why),
         _ => None,
@@ -119,15 +131,23 @@ unsafe fn serve(native: &Native, comm: MPI_Comm, ours: impl FnOnce(&mut Ours) ->
                 let by = By::Ours(cube.last_algorithm().unwrap_or("nothing to do"));
                 session::tables(&turn).note(native.kind, bytes, by, seconds);
             }
+            if let Some(start) = timed {
+                (*own).trial(kind, bytes).note(Who::Ours, start.elapsed().as_secs_f64());
+            }
             native::SUCCESS
         }
         Err(Left::ToMpi(why)) => {
             drop(turn);
-            let Some(start) = reports.then(Instant::now) else { return (native.call)() };
+            let Some(start) = (reports || timed.is_some()).then(Instant::now) else { return (native.call)() };
             let code = (native.call)();
             let seconds = start.elapsed().as_secs_f64();
             if session::is_active() {
-                session::tables(&turn::take()).note(native.kind, bytes, By::Mpi(why), seconds);
+                let turn = turn::take();
+                session::tables(&turn).note(native.kind, bytes, By::Mpi(why), seconds);
+                if timed.is_some() {
+                    // It is there still: no communicator is freed in the middle of a call on it.
+                    (*own).trial(kind, bytes).note(Who::Native, seconds);
+                }
             }
             code
         }
@@ -199,9 +219,29 @@ impl Ours<'_> {
     fn choose(&mut self, call: &Call, element: usize) -> Result<(), Left> {
         self.bytes = call.count * element;
         // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
-        match unsafe { (*self.own).native_is_faster(call, element) } {
-            true => Err(Left::ToMpi("measured faster")),
-            false => Ok(()),
+        let own = unsafe { &mut *self.own };
+        if own.native_is_faster(call, element) {
+            return Err(Left::ToMpi("measured faster"));
+        }
+        // Of blocks of different lengths ranks know different ones.
+        if call.layout.is_some() || !own.may_be_native() {
+            return Ok(());
+        }
+        let comm = own.comm;
+        // SAFETY: live, as above; all ranks have called this with as many bytes.
+        let next = unsafe { own.trial(self.kind, self.bytes).next(self.bytes, comm) };
+        self.timed = matches!(next, Next::Timed(_)).then(Instant::now);
+        match next {
+            Next::By(Who::Ours) | Next::Timed(Who::Ours) => Ok(()),
+            Next::Timed(Who::Native) => Err(Left::ToMpi("tried out")),
+            Next::By(Who::Native) => {
+                let trial = own.trial(self.kind, self.bytes);
+                if trial.is_over() {
+                    quick::remember(self.kind, comm, self.key, trial.stands());
+                    return Err(Left::ToMpi("found faster"));
+                }
+                Err(Left::ToMpi("tried out"))
+            }
         }
     }
 

@@ -2,7 +2,9 @@
 
 use crate::kind::Kind;
 use crate::native::{self, ffi, SUCCESS};
+use crate::quick;
 use crate::session;
+use crate::trial::{self, Trial};
 use crate::turn::{self, Turn};
 use ffi::MPI_Comm;
 use hypercoll::collective::{Call, Collective};
@@ -10,6 +12,7 @@ use hypercoll::select::{self, Machine, Options};
 use hypercoll::Hypercube;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::FromRaw;
+use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
 
@@ -29,6 +32,10 @@ pub struct Communicator {
     pub left: Option<&'static str>,
     /// What was last asked of the machine: whether native MPI is faster for a collective, with so many elements of so many bytes.
     faster: [Option<(Collective, usize, usize, bool)>; 4],
+    /// Who makes which calls, by collective and size.
+    trials: HashMap<(Kind, u32), Trial>,
+    /// Whether that is tried out.
+    tries: bool,
     /// Its place in the list.
     place: usize,
 }
@@ -106,6 +113,8 @@ impl Communicators {
             reproducible: session::facts().asked.reproducible,
             left: None,
             faster: [None; 4],
+            trials: HashMap::new(),
+            tries: false,
             place,
         };
         let own = Box::into_raw(Box::new(own));
@@ -149,6 +158,7 @@ impl Communicators {
 /// A communicator is freed.
 pub unsafe extern "C" fn freed(_: MPI_Comm, _: c_int, kept: *mut c_void, _: *mut c_void) -> c_int {
     let turn = turn::take();
+    quick::forget();
     let own = session::tables(&turn).communicators.remove(kept.cast());
     // Its hypercube goes after the tables have been left, as it calls MPI.
     drop(own);
@@ -167,12 +177,13 @@ impl Communicator {
             Cube::Native(why) => return Err(why),
             _ if !asked.ours.has(kind) => return Err("asked for"),
             Cube::Ours(_) => return Ok(()),
-            Cube::Later if (*own).calls < asked.from => return Err("a young communicator"),
+            Cube::Later if (*own).calls < asked.from && (*own).is_young() => return Err("a young communicator"),
             Cube::Later => (),
         }
-        let cube = made((*own).comm, (*own).rank);
+        let cube = made((*own).comm, (*own).rank, asked.compares);
         (*own).cube = match cube {
-            Some(cube) => {
+            Some((cube, tries)) => {
+                (*own).tries = tries;
                 // Links that are none were refused when they were named, if there was a hypercube then.
                 if cube.avoid_links(&(*own).avoid).is_err() {
                     (*own).avoid.clear();
@@ -186,6 +197,23 @@ impl Communicator {
             Cube::Native(why) => Err(why),
             _ => Ok(()),
         }
+    }
+
+    /// Whether it may be one for a few calls: not that of all ranks, nor one of which something was asked.
+    fn is_young(&self) -> bool {
+        // SAFETY: a constant of the support library.
+        let is_world = native::word(self.comm) == native::word(unsafe { ffi::RSMPI_COMM_WORLD });
+        !is_world && !self.reproducible && self.options.is_empty() && self.avoid.is_empty()
+    }
+
+    /// Whether native MPI may make calls because it is faster.
+    pub fn may_be_native(&self) -> bool {
+        self.tries && !self.reproducible && self.options.is_empty() && self.avoid.is_empty()
+    }
+
+    /// What is known of calls of a collective and about so many bytes.
+    pub fn trial(&mut self, kind: Kind, bytes: usize) -> &mut Trial {
+        self.trials.entry((kind, trial::class(bytes))).or_default()
     }
 
     /// What is asked of a call.
@@ -232,19 +260,19 @@ impl Communicator {
     }
 }
 
-/// The hypercube of a communicator's ranks, if all of them could make theirs.
-unsafe fn made(comm: MPI_Comm, rank: usize) -> Option<Hypercube> {
+/// The hypercube of a communicator's ranks, if all of them could make theirs; and whether all of them would try out native MPI.
+unsafe fn made(comm: MPI_Comm, rank: usize, tries: bool) -> Option<(Hypercube, bool)> {
     // Not ours to free.
     let borrowed = match native::word(comm) == native::word(ffi::RSMPI_COMM_WORLD) {
         true => ManuallyDrop::new(SimpleCommunicator::world()),
         false => ManuallyDrop::new(SimpleCommunicator::from_raw(comm)),
     };
     let made = Hypercube::new(&*borrowed);
-    let mut all = c_int::from(made.is_ok());
-    let at = (&raw mut all).cast::<c_void>();
-    let code = ffi::PMPI_Allreduce(native::in_place(), at, 1, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm);
-    if code == SUCCESS && all == 1 {
-        return made.ok();
+    let mut all = [made.is_ok(), tries].map(c_int::from);
+    let at = all.as_mut_ptr().cast::<c_void>();
+    let code = ffi::PMPI_Allreduce(native::in_place(), at, 2, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm);
+    if code == SUCCESS && all[0] == 1 {
+        return made.ok().map(|cube| (cube, all[1] == 1));
     }
     match made {
         Err(why) if rank == 0 => eprintln!("hypercoll: collectives of a communicator are left to MPI: {why}"),

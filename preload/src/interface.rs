@@ -3,6 +3,7 @@
 use crate::communicator::{Communicator, Cube};
 use crate::failure;
 use crate::native::{ffi, SUCCESS};
+use crate::quick;
 use crate::session;
 use crate::turn;
 use ffi::MPI_Comm;
@@ -19,6 +20,7 @@ unsafe fn with(name: &str, comm: MPI_Comm, act: impl FnOnce(&mut Communicator) -
             return crate::native::error_other();
         }
         let turn = turn::take();
+        quick::forget();
         match session::tables(&turn).communicators.find(comm) {
             Some(own) => act(&mut *own).map_err(|error| ((*own).rank, error)),
             None => return crate::native::error_other(),
@@ -41,6 +43,7 @@ fn text(text: *const c_char) -> Option<String> {
 /// So many bytes are there.
 #[no_mangle]
 pub unsafe extern "C" fn hypercoll_explain_last(comm: MPI_Comm, into: *mut c_char, room: usize) -> c_int {
+    quick::look_at_all();
     with("hypercoll_explain_last", comm, |own| {
         let said = match (&own.left, &own.cube) {
             (Some(why), _) => format!("native MPI ({why})"),

@@ -15,6 +15,7 @@
 //! calls    one function a collective: buffers, counts, datatypes and operations as the library takes them
 //! communicator, datatype, operation    what they are of MPI's handles
 //! session  from MPI_Init to MPI_Finalize
+//! trial, quick    whether native MPI makes a call, and calls of which that is known
 //! turn     threads of the program, one at a time
 //! ```
 
@@ -32,6 +33,8 @@ pub mod interface;
 mod kind;
 mod native;
 mod operation;
+mod quick;
 mod report;
 mod session;
+mod trial;
 mod turn;

@@ -41,6 +41,8 @@ pub struct Asked {
     pub ours: Kinds,
     /// The call on a communicator from which on its calls are ours.
     pub from: u64,
+    /// Whether native MPI is tried out, and makes what it is faster at.
+    pub compares: bool,
     /// Where to report to.
     pub report: Option<String>,
     /// The same bits in every run.
@@ -268,19 +270,33 @@ impl Asked {
             Some("1") => true,
             Some(other) => return Err(format!("HYPERCOLL_REPRODUCIBLE: '{other}' is neither 0 nor 1")),
         };
+        // Who asks for algorithms wants to see them.
+        let forces = FORCES.iter().any(|name| said(name).is_some());
         let from = match said("HYPERCOLL_FROM_CALL") {
+            None if forces || reproducible => 1,
             None => DEFAULT_FROM,
             Some(value) => match value.parse() {
                 Ok(from @ 1..) => from,
                 _ => return Err(format!("HYPERCOLL_FROM_CALL: '{value}' is no number of a call, from 1 on")),
             },
         };
-        Ok(Asked { ours, from, report: said("HYPERCOLL_REPORT"), reproducible })
+        let compares = match said("HYPERCOLL_COMPARE").as_deref() {
+            None => !forces,
+            Some("on") => true,
+            Some("off") => false,
+            Some(other) => return Err(format!("HYPERCOLL_COMPARE: '{other}' is neither on nor off")),
+        };
+        // What depends on the time that calls take differs from run to run.
+        let compares = compares && !reproducible;
+        Ok(Asked { ours, from, compares, report: said("HYPERCOLL_REPORT"), reproducible })
     }
 }
 
-/// A communicator of the program's is taken over by its second call: many are made for one.
-const DEFAULT_FROM: u64 = 1;
+/// To make a hypercube takes as long as a number of short calls, and many communicators are made for a few.
+const DEFAULT_FROM: u64 = 17;
+
+/// Variables that ask for algorithms.
+const FORCES: [&str; 4] = ["HYPERCOLL_ALGORITHM", "HYPERCOLL_PACKET", "HYPERCOLL_PORTS", "HYPERCOLL_SYMMETRIZED"];
 
 impl Tables {
     /// Notes a call, if that is asked for.

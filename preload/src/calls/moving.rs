@@ -3,6 +3,7 @@
 use super::{is_in_place, serve, List, Native, Ours, BYTE, WRONG};
 use crate::datatype::{Blocks, Data, Layout, Lent};
 use crate::native::ffi::{MPI_Comm, MPI_Datatype};
+use crate::quick::Key;
 use hypercoll::collective::{Collective, Known, Layout as Lengths};
 use std::ffi::{c_int, c_void};
 use std::ptr::{null, null_mut};
@@ -10,7 +11,7 @@ use std::ptr::{null, null_mut};
 type Address = *const c_void;
 
 pub unsafe fn barrier(native: &Native, comm: MPI_Comm) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, Key::NOTHING, |ours| {
         let call = ours.call(Collective::Barrier, 0);
         ours.choose(&call, 0)?;
         ours.run(call, null(), null_mut(), &BYTE, None)
@@ -25,7 +26,7 @@ pub unsafe fn bcast(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, Key::of(count, datatype), |ours| {
         let (root, data) = (ours.root(root)?, ours.data(buffer, count, datatype)?);
         let call = ours.call(Collective::Broadcast, data.len()).with_root(root);
         ours.choose(&call, 1)?;
@@ -51,7 +52,7 @@ pub unsafe fn gather(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, None, |ours| {
         let root = ours.root(root)?;
         let all = (ours.rank == root).then(|| ours.all(receive, receive_count, receive_type)).transpose()?;
         let in_place = all.filter(|_| is_in_place(send)).map(|all| ours.block(&all, root));
@@ -81,7 +82,7 @@ pub unsafe fn scatter(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, None, |ours| {
         let root = ours.root(root)?;
         let all = (ours.rank == root).then(|| ours.all(send, send_count, send_type)).transpose()?;
         let own = match all.filter(|_| is_in_place(receive)) {
@@ -111,7 +112,7 @@ pub unsafe fn allgather(
     receive_type: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, None, |ours| {
         let all = ours.all(receive, receive_count, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.data(send, send_count, send_type)).transpose()?;
         let mut call = ours.call(Collective::AllGather, all.len() / ours.size);
@@ -136,7 +137,7 @@ pub unsafe fn alltoall(
     receive_type: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, None, |ours| {
         let all = ours.all(receive, receive_count, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.all(send, send_count, send_type)).transpose()?;
         let call = ours.call(Collective::AllToAll, all.len() / ours.size);
@@ -170,7 +171,7 @@ pub unsafe fn gatherv(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, None, |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
         let all = is_root.then(|| ours.blocks(receive, receive_counts, displacements, receive_type)).transpose()?;
@@ -206,7 +207,7 @@ pub unsafe fn scatterv(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, None, |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
         let all = is_root.then(|| ours.blocks(send, send_counts, displacements, send_type)).transpose()?;
@@ -241,7 +242,7 @@ pub unsafe fn allgatherv(
     receive_type: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, None, |ours| {
         let all = ours.blocks(receive, receive_counts, displacements, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.data(send, send_count, send_type)).transpose()?;
         let sent = own.map_or_else(Lent::none, |own| own.lent());
@@ -283,7 +284,7 @@ pub unsafe fn alltoallv(
     receive_type: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, None, |ours| {
         let received = ours.blocks(receive, receive_counts, receive_displacements, receive_type)?;
         let sent = (!is_in_place(send)).then(|| ours.blocks(send, send_counts, send_displacements, send_type));
         exchange(ours, sent.transpose()?, received)
@@ -324,7 +325,7 @@ pub unsafe fn alltoallw(
     receive_types: *const MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, None, |ours| {
         let received = of_types(ours, receive, receive_counts, receive_displacements, receive_types)?;
         let sent = (!is_in_place(send)).then(|| of_types(ours, send, send_counts, send_displacements, send_types));
         exchange(ours, sent.transpose()?, received)

@@ -4,6 +4,7 @@ use super::{is_in_place, serve, List, Native, Ours, UNDEFINED, WRONG};
 use crate::datatype::{Data, Lent};
 use crate::native::ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
 use crate::operation::Operation;
+use crate::quick::Key;
 use hypercoll::collective::{Call, Collective, Layout as Lengths};
 use hypercoll::raw::{Datatype, Operator};
 use hypercoll::schedule::Side;
@@ -37,7 +38,7 @@ pub unsafe fn reduce(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, Key::of(count, datatype), |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
         let in_place = is_root && is_in_place(send);
@@ -67,7 +68,7 @@ pub unsafe fn allreduce(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, Key::of(count, datatype), |ours| {
         let in_place = is_in_place(send);
         let result = ours.data(receive, count, datatype)?;
         let op = Operation::of(op, datatype, result.layout).ok_or(UNDEFINED)?;
@@ -94,7 +95,7 @@ unsafe fn prefix(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, Key::of(count, datatype), |ours| {
         let result = ours.data(receive, count, datatype)?;
         let op = Operation::of(op, datatype, result.layout).ok_or(UNDEFINED)?;
         let mut call = ours.call(collective, result.count);
@@ -151,7 +152,7 @@ pub unsafe fn reduce_scatter_block(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, Key::of(count, datatype), |ours| {
         let in_place = is_in_place(send);
         let all = ours.all(if in_place { receive } else { send }, count, datatype)?;
         let op = Operation::of(op, datatype, all.layout).ok_or(UNDEFINED)?;
@@ -177,7 +178,7 @@ pub unsafe fn reduce_scatter(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, |ours| {
+    serve(native, comm, None, |ours| {
         if counts.is_null() {
             return Err(WRONG);
         }
