@@ -20,7 +20,7 @@ use crate::quick::{self, Key};
 use crate::report::By;
 use crate::session;
 use crate::trial::{Next, Who};
-use crate::turn::{self, Turn};
+use crate::turn;
 use ffi::{MPI_Comm, MPI_Count, MPI_Datatype};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::raw::{Buffers, Datatype, Operator};
@@ -83,11 +83,10 @@ const WRONG: Left = Left::ToMpi("arguments that make no sense");
 const UNDEFINED: Left = Left::ToMpi("an operation that the standard does not define for the datatype");
 
 /// A call that is ours.
-struct Ours<'t> {
+struct Ours {
     own: *mut Communicator,
     kind: Kind,
     key: Option<Key>,
-    turn: &'t Turn,
     rank: usize,
     size: usize,
     /// Bytes that the call is about.
@@ -114,7 +113,7 @@ unsafe fn serve(
     let reports = session::facts().asked.report.is_some();
     let start = reports.then(Instant::now);
     let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
-    let mut call = Ours { own, kind, key, turn: &turn, rank, size, bytes: 0, timed: None };
+    let mut call = Ours { own, kind, key, rank, size, bytes: 0, timed: None };
     let outcome = match Communicator::ready(own, native.kind, &turn) {
         Ok(()) => ours(&mut call),
         Err(why) => Err(Left::ToMpi(why)),
@@ -170,7 +169,7 @@ pub unsafe fn pass(native: &Native, why: &'static str) -> c_int {
     code
 }
 
-impl Ours<'_> {
+impl Ours {
     fn root(&self, root: i64) -> Result<usize, Left> {
         usize::try_from(root).ok().filter(|&root| root < self.size).ok_or(WRONG)
     }
@@ -265,14 +264,7 @@ impl Ours<'_> {
             false => (*self.own).asked(&call, datatype.size),
         };
         let (options, buffers) = (&options, Buffers { send, receive });
-        if !session::several_threads() {
-            return Ok(cube.run_raw(call, options, buffers, datatype, operator)?);
-        }
-        let mut request = cube.start_raw(call, options, buffers, datatype, operator)?;
-        while !request.linger() {
-            self.turn.give_way();
-        }
-        Ok(request.wait()?)
+        Ok(cube.run_raw(call, options, buffers, datatype, operator)?)
     }
 }
 

@@ -269,9 +269,7 @@ unsafe fn made(comm: MPI_Comm, rank: usize, tries: bool) -> Option<(Hypercube, b
     };
     let made = Hypercube::new(&*borrowed);
     let mut all = [made.is_ok(), tries].map(c_int::from);
-    let at = all.as_mut_ptr().cast::<c_void>();
-    let code = ffi::PMPI_Allreduce(native::in_place(), at, 2, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm);
-    if code == SUCCESS && all[0] == 1 {
+    if native::agree(&mut all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && all[0] == 1 {
         return made.ok().map(|cube| (cube, all[1] == 1));
     }
     match made {

@@ -152,3 +152,22 @@ pub fn commutes(op: MPI_Op) -> Option<bool> {
     // SAFETY: a valid out parameter.
     (unsafe { ffi::PMPI_Op_commutative(op, &mut commutes) } == SUCCESS).then_some(commutes != 0)
 }
+
+/// Combines values of all ranks of a communicator, which call this together; whether MPI could do it. Other threads have their turns
+/// meanwhile.
+///
+/// # Safety
+/// A live communicator, and a datatype and an operation for such values.
+pub unsafe fn agree<T>(values: &mut [T], datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) -> bool {
+    let (mut request, mut done) = (ffi::RSMPI_REQUEST_NULL, 0);
+    let (at, count) = (values.as_mut_ptr().cast::<c_void>(), values.len() as c_int);
+    let mut code = ffi::PMPI_Iallreduce(in_place(), at, count, datatype, op, comm, &mut request);
+    while code == SUCCESS && done == 0 {
+        crate::turn::give_way();
+        code = ffi::PMPI_Test(&mut request, &mut done, ffi::RSMPI_STATUS_IGNORE);
+        if done == 0 {
+            std::thread::yield_now();
+        }
+    }
+    code == SUCCESS
+}

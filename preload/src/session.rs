@@ -149,7 +149,7 @@ pub fn begin() {
     }
     if several_threads() {
         // SAFETY: whatever uses the library here has its turn.
-        unsafe { hypercoll::raw::threads_take_turns() };
+        unsafe { hypercoll::raw::threads_take_turns(turn::give_way) };
     }
     let (mut communicator_key, mut datatype_key, mut end_key) = (0, 0, 0);
     let nothing = std::ptr::null_mut();

@@ -6,9 +6,8 @@
 //! later, ever longer and ever more rarely. Which turn it is depends on nothing but the number of such calls on the communicator, which
 //! is the same on all ranks.
 
-use crate::native::{self, ffi, SUCCESS};
+use crate::native::{self, ffi};
 use ffi::MPI_Comm;
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// How much longer than MPI's our calls may take: differences below that are none.
@@ -139,10 +138,9 @@ fn mean(times: &mut Vec<f64>) -> f64 {
 
 /// What follows from the means of all ranks.
 unsafe fn decided(mut means: [f64; 2], comm: MPI_Comm) -> Who {
-    let at = means.as_mut_ptr().cast::<c_void>();
-    let code = ffi::PMPI_Allreduce(native::in_place(), at, 2, ffi::RSMPI_DOUBLE, ffi::RSMPI_MAX, comm);
+    let agreed = native::agree(&mut means, ffi::RSMPI_DOUBLE, ffi::RSMPI_MAX, comm);
     let [ours, natives] = means;
-    if code == SUCCESS && ours > ALIKE * natives {
+    if agreed && ours > ALIKE * natives {
         Who::Native
     } else {
         Who::Ours

@@ -54,13 +54,12 @@ fn leave() {
     SERVED.fetch_add(1, Ordering::Release);
 }
 
-impl Turn {
-    /// Lets those that wait have their turns first, if there are any.
-    pub fn give_way(&self) {
-        if self.taken && NEXT.load(Ordering::Relaxed).wrapping_sub(SERVED.load(Ordering::Relaxed)) > 1 {
-            leave();
-            enter();
-        }
+/// In the turn of this thread: lets those that wait have theirs first, if there are any.
+pub fn give_way() {
+    let waits = NEXT.load(Ordering::Relaxed).wrapping_sub(SERVED.load(Ordering::Relaxed)) > 1;
+    if waits && HOLDER.load(Ordering::Relaxed) == thread() {
+        leave();
+        enter();
     }
 }
 

@@ -254,20 +254,15 @@ impl Engine {
     /// With what a function of the user's has panicked with.
     pub fn wait(&mut self, ticket: Ticket) -> Result<()> {
         while !self.is_over(ticket) {
-            self.linger();
+            let products = self.active.iter().any(|&place| self.executions[place as usize].has_products());
+            let looks = if products { 1 } else { LOOKS };
+            if !self.look(looks) {
+                poll_others();
+                let slept = self.transport.pause();
+                self.idle(if slept { LOOKS } else { looks });
+            }
         }
         self.take(ticket)
-    }
-
-    /// Moves on what can move, and looks for it for a while, as a wait does.
-    pub fn linger(&mut self) {
-        let products = self.active.iter().any(|&place| self.executions[place as usize].has_products());
-        let looks = if products { 1 } else { LOOKS };
-        if !self.look(looks) {
-            poll_others();
-            let slept = self.transport.pause();
-            self.idle(if slept { LOOKS } else { looks });
-        }
     }
 
     /// The outcome of a call that is over.

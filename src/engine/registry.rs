@@ -5,7 +5,7 @@
 use super::Engine;
 use std::cell::{RefCell, UnsafeCell};
 use std::rc::{Rc, Weak};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 
 type Engines = RefCell<Vec<Weak<RefCell<Engine>>>>;
 
@@ -16,7 +16,7 @@ thread_local! {
     static ENGINES: Engines = const { RefCell::new(Vec::new()) };
 }
 
-static TURNS: AtomicBool = AtomicBool::new(false);
+static TURNS: OnceLock<fn()> = OnceLock::new();
 static OF_ALL: OfAll = OfAll(UnsafeCell::new(RefCell::new(Vec::new())));
 
 struct OfAll(UnsafeCell<Engines>);
@@ -24,19 +24,19 @@ struct OfAll(UnsafeCell<Engines>);
 // SAFETY: used only where threads take turns, by the one whose turn it is.
 unsafe impl Sync for OfAll {}
 
-/// From now on engines go from thread to thread.
+/// From now on engines go from thread to thread; a thread that waits gives way to the others.
 ///
 /// # Safety
 /// Whatever uses this library, from now on, does so while no other thread does, and after all that others have done.
-pub(crate) unsafe fn threads_take_turns() {
-    TURNS.store(true, Ordering::Release);
+pub(crate) unsafe fn threads_take_turns(give_way: fn()) {
+    let _ = TURNS.set(give_way);
 }
 
 fn with_engines<T>(act: impl FnOnce(&Engines) -> T) -> T {
-    match TURNS.load(Ordering::Relaxed) {
-        false => ENGINES.with(act),
+    match TURNS.get() {
+        None => ENGINES.with(act),
         // SAFETY: it is this thread's turn.
-        true => act(unsafe { &*OF_ALL.0.get() }),
+        Some(_) => act(unsafe { &*OF_ALL.0.get() }),
     }
 }
 
@@ -51,8 +51,12 @@ pub(crate) fn share(engine: Engine) -> Shared {
     shared
 }
 
-/// Moves the calls of all engines of this thread but those in the middle of something.
+/// For a thread that waits: moves the calls of all engines of this thread but those in the middle of something.
 pub(crate) fn poll_others() {
+    if let Some(give_way) = TURNS.get() {
+        // The engine that this thread waits for is borrowed: whoever comes meanwhile leaves it alone.
+        give_way();
+    }
     // Held, not borrowed: what they do may make others.
     let held: Vec<Shared> = with_engines(|engines| {
         let engines = engines.borrow();

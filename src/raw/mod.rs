@@ -53,13 +53,14 @@ pub(crate) fn lent_mut<R: BufferMut + ?Sized>(buffer: &mut R) -> (*mut R, &mut [
     (address, unsafe { &mut *address }.elements_mut())
 }
 
-/// From now on communicators and their calls may be used by any thread of the process, one thread at a time.
+/// From now on communicators and their calls may be used by any thread of the process, one thread at a time. Where a thread waits for
+/// other ranks it calls `give_way`, which may let other threads have their turns before it returns.
 ///
 /// # Safety
 /// No other thread uses this library yet. From now on whatever any thread does with it, to the drop of the last [`Hypercube`](crate::Hypercube), happens
-/// under one lock of the caller's.
-pub unsafe fn threads_take_turns() {
-    crate::engine::threads_take_turns();
+/// under one lock of the caller's; `give_way` alone may leave it for a while.
+pub unsafe fn threads_take_turns(give_way: fn()) {
+    crate::engine::threads_take_turns(give_way);
 }
 
 /// Packs the data of elements that are not contiguous, one after another without gaps, and unpacks it.
@@ -172,16 +173,6 @@ impl<'d> RawRequest<'d> {
     /// Moves all calls of the thread; whether this one is over, so that [`RawRequest::wait`] does not wait.
     pub fn look(&mut self) -> bool {
         request::look(&self.engine, self.ticket)
-    }
-
-    /// Waits for a moment; whether the call is over. It is for a thread that lets others have their turns: see [`threads_take_turns`].
-    pub fn linger(&mut self) -> bool {
-        let Some(ticket) = self.ticket else { return true };
-        let Ok(mut engine) = self.engine.try_borrow_mut() else { return true };
-        if !engine.is_over(ticket) {
-            engine.linger();
-        }
-        engine.is_over(ticket)
     }
 
     /// Waits until the call is over on this rank.
