@@ -46,7 +46,7 @@ pub enum Cube {
     Later,
     /// Native MPI, and why.
     Native(&'static str),
-    Ours(Hypercube),
+    Ours(Box<Hypercube>),
 }
 
 /// All of them that there are.
@@ -189,7 +189,7 @@ impl Communicator {
                     (*own).avoid.clear();
                 }
                 session::tables(turn).communicators.served += 1;
-                Cube::Ours(cube)
+                Cube::Ours(Box::new(cube))
             }
             None => Cube::Native("no hypercube can be made"),
         };

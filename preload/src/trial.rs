@@ -78,13 +78,13 @@ impl Trial {
         let (length, untimed) = turn(1usize.checked_shl(2 * class(bytes)).unwrap_or(usize::MAX));
         let length = length << self.trials.min(LONGEST);
         if self.calls == TURNS * length {
-            let who = decided([&mut self.ours, &mut self.natives].map(|times| mean(times)), comm);
+            let who = decided([&mut self.ours, &mut self.natives].map(mean), comm);
             self.verdict = Some(who);
             self.stands.store(STANDS << (2 * self.trials.min(RAREST)), Relaxed);
             self.trials += 1;
             return Next::By(who);
         }
-        let who = if self.calls / length % 2 == 0 { Who::Ours } else { Who::Native };
+        let who = if (self.calls / length).is_multiple_of(2) { Who::Ours } else { Who::Native };
         let timed = self.calls % length >= untimed;
         self.calls += 1;
         if timed {
