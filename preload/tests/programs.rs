@@ -99,9 +99,12 @@ fn c_programs_get_the_same_results() {
     }
 }
 
+/// Where gfortran puts modules.
+const MODULES: &str = concat!("-J", env!("CARGO_TARGET_TMPDIR"));
+
 #[test]
 fn fortran_programs_get_the_same_results() {
-    for (name, flags) in [("mpif", &["-cpp"][..]), ("f08", &["-cpp", "-DF08"])] {
+    for (name, flags) in [("mpif", &["-cpp", MODULES][..]), ("f08", &["-cpp", "-DF08", MODULES])] {
         let program = built("tests/programs/collectives.f90", name, flags);
         for ranks in [1, 3] {
             says_the_same(&program, name, ranks, &ALL);
