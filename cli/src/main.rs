@@ -8,6 +8,8 @@ mod check_all;
 mod explain;
 mod figures;
 mod plot;
+#[cfg(unix)]
+mod preload;
 mod run;
 mod simulate;
 mod table;
@@ -48,6 +50,9 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Measure what the choice of algorithms needs to know of a machine, and write it to a file (under mpirun)
     Tune(tune::TuneArgs),
+    /// Run an unchanged MPI program with its collectives through hypercoll (under mpirun)
+    #[cfg(unix)]
+    Preload(preload::PreloadArgs),
     /// Measure against native MPI collectives (under mpirun)
     Bench(bench::BenchArgs),
     /// Draw the papers' figures: their experiments in virtual time beside their formulas
@@ -89,6 +94,8 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(args, &mut out),
         Command::Verify(args) => verify::run(args, &mut out),
         Command::Tune(args) => tune::run(args, &mut out),
+        #[cfg(unix)]
+        Command::Preload(args) => preload::run(args),
         Command::Bench(args) => bench::run(args, &mut out),
         Command::Figures(args) => figures::run(args, &mut out),
         Command::Plot(args) => plot::run(args, &mut out),

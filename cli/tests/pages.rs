@@ -199,7 +199,7 @@ fn sources(directories: &[&str]) -> String {
 
 #[test]
 fn variables_exist_and_the_guide_has_those_of_users() {
-    let sources = sources(&["src", "cli/src", "scripts"]);
+    let sources = sources(&["src", "cli/src", "preload/src", "scripts"]);
     let known = variables(&sources);
     for (name, page) in pages() {
         for variable in variables(&page) {
@@ -306,8 +306,10 @@ fn complaint(words: &[String], at: usize, whole: bool) -> Option<String> {
             fs::copy(root().join("tests/measured/cube3.toml"), file).expect("a tuning file");
         }
     } else if arguments != ["help"] {
-        // Options and values are looked at before the help is given.
-        command.arg("--help");
+        // Options and values are looked at before the help is given. What comes behind `--` is for another program.
+        let own = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+        command = Command::new(env!("CARGO_BIN_EXE_hypercoll"));
+        command.args(&arguments[..own]).arg("--help").env_remove("RUST_LOG").current_dir(&place);
     }
     let output = run(command);
     fs::remove_dir_all(&place).expect("the directory is no longer needed");

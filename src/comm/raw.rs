@@ -10,6 +10,11 @@ use std::panic::Location;
 use std::rc::Rc;
 
 impl Hypercube {
+    /// The name of the algorithm of the last collective on this communicator: [`Hypercube::last`] without all else.
+    pub fn last_algorithm(&self) -> Option<&'static str> {
+        self.last.borrow().as_ref().map(|(plan, _)| plan.choice.algorithm.name)
+    }
+
     /// Starts a call. `operator` is for collectives that reduce, and for them alone.
     ///
     /// # Safety

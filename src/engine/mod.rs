@@ -11,7 +11,7 @@ mod registry;
 mod roll_call;
 
 pub(crate) use record::kind;
-pub(crate) use registry::{poll_others, share, Shared};
+pub(crate) use registry::{poll_others, share, threads_take_turns, Shared};
 
 use crate::error::{Error, Result};
 use crate::executor::memory::Span;

@@ -53,6 +53,16 @@ pub(crate) fn lent_mut<R: BufferMut + ?Sized>(buffer: &mut R) -> (*mut R, &mut [
     (address, unsafe { &mut *address }.elements_mut())
 }
 
+/// From now on communicators and their calls may be used by any thread of the process, one thread at a time. Where a thread waits for
+/// other ranks it calls `give_way`, which may let other threads have their turns before it returns.
+///
+/// # Safety
+/// No other thread uses this library yet. From now on whatever any thread does with it, to the drop of the last [`Hypercube`](crate::Hypercube), happens
+/// under one lock of the caller's; `give_way` alone may leave it for a while.
+pub unsafe fn threads_take_turns(give_way: fn()) {
+    crate::engine::threads_take_turns(give_way);
+}
+
 /// Packs the data of elements that are not contiguous, one after another without gaps, and unpacks it.
 pub trait Packing {
     /// The data of `count` elements at an address, into as many times [`Datatype::size`] bytes.

@@ -1,0 +1,213 @@
+//! The functions of MPI that a program calls instead of MPI's own: C's, which the others come down to.
+//!
+//! A macro writes them, once with C's `int` for counts, and once for large counts where this MPI has such functions.
+
+use crate::calls::{self, List, Native};
+use crate::foreign;
+use crate::kind::Kind;
+use crate::native::{ffi, SUCCESS};
+use crate::session;
+use ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
+use std::ffi::{c_char, c_int, c_void};
+
+/// An argument of MPI's as our functions take it.
+trait Given {
+    type As;
+    fn given(self) -> Self::As;
+}
+
+macro_rules! given {
+    ($($from:ty => $into:ty: $how:expr;)*) => {$(
+        impl Given for $from {
+            type As = $into;
+            fn given(self) -> $into {
+                #[allow(clippy::redundant_closure_call)]
+                ($how)(self)
+            }
+        }
+    )*};
+}
+
+given! {
+    c_int => i64: i64::from;
+    i64 => i64: |count| count;
+    *const c_int => List: List::Ints;
+    *const i64 => List: List::Counts;
+    *const isize => List: List::Addresses;
+    *const c_void => *const c_void: |at| at;
+    *mut c_void => *const c_void: |at: *mut c_void| at.cast_const();
+}
+
+/// The type of a parameter by its letter.
+macro_rules! of_letter {
+    (send) => { *const c_void };
+    (receive) => { *mut c_void };
+    (n) => { Count };
+    (ns) => { *const Count };
+    (ds) => { *const Displacement };
+    (kind) => { MPI_Datatype };
+    (kinds) => { *const MPI_Datatype };
+    (op) => { MPI_Op };
+    (root) => { c_int };
+    (comm) => { MPI_Comm };
+    (addresses) => { *const ffi::MPI_Aint };
+    (info) => { ffi::MPI_Info };
+    (request) => { *mut ffi::MPI_Request };
+}
+
+macro_rules! argument {
+    (kind $p:ident) => {
+        $p
+    };
+    (kinds $p:ident) => {
+        $p
+    };
+    (op $p:ident) => {
+        $p
+    };
+    (comm $p:ident) => {
+        $p
+    };
+    ($other:ident $p:ident) => {
+        Given::given($p)
+    };
+}
+
+macro_rules! entries {
+    ($($kind:ident $ours:ident: $name:ident $native:ident ($($p:ident: $letter:ident),*);)*) => {$(
+        #[doc = concat!("`", stringify!($name), "`.")]
+        ///
+        /// # Safety
+        /// As MPI says.
+        #[no_mangle]
+        pub unsafe extern "C" fn $name($($p: of_letter!($letter)),*) -> c_int {
+            let native = Native { kind: Kind::$kind, call: &|| ffi::$native($($p),*) };
+            calls::$ours(&native, $(argument!($letter $p)),*)
+        }
+    )*};
+}
+
+pub mod ints {
+    use super::*;
+    type Count = c_int;
+    type Displacement = c_int;
+
+    entries! {
+        Barrier barrier: MPI_Barrier PMPI_Barrier (comm: comm);
+        Bcast bcast: MPI_Bcast PMPI_Bcast (buffer: receive, count: n, datatype: kind, root: root, comm: comm);
+        Gather gather: MPI_Gather PMPI_Gather (
+            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root, comm: comm);
+        Scatter scatter: MPI_Scatter PMPI_Scatter (
+            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root, comm: comm);
+        Allgather allgather: MPI_Allgather PMPI_Allgather (
+            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, comm: comm);
+        Alltoall alltoall: MPI_Alltoall PMPI_Alltoall (
+            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, comm: comm);
+        Gatherv gatherv: MPI_Gatherv PMPI_Gatherv (
+            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
+            root: root, comm: comm);
+        Scatterv scatterv: MPI_Scatterv PMPI_Scatterv (
+            from: send, sent: ns, places: ds, send_type: kind, into: receive, received: n, receive_type: kind,
+            root: root, comm: comm);
+        Allgatherv allgatherv: MPI_Allgatherv PMPI_Allgatherv (
+            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
+            comm: comm);
+        Alltoallv alltoallv: MPI_Alltoallv PMPI_Alltoallv (
+            from: send, sent: ns, sent_from: ds, send_type: kind,
+            into: receive, received: ns, received_at: ds, receive_type: kind, comm: comm);
+        Alltoallw alltoallw: MPI_Alltoallw PMPI_Alltoallw (
+            from: send, sent: ns, sent_from: ds, send_types: kinds,
+            into: receive, received: ns, received_at: ds, receive_types: kinds, comm: comm);
+        Reduce reduce: MPI_Reduce PMPI_Reduce (
+            from: send, into: receive, count: n, datatype: kind, op: op, root: root, comm: comm);
+        Allreduce allreduce: MPI_Allreduce PMPI_Allreduce (
+            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
+        Scan scan: MPI_Scan PMPI_Scan (from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
+        Exscan exscan: MPI_Exscan PMPI_Exscan (from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
+        ReduceScatterBlock reduce_scatter_block: MPI_Reduce_scatter_block PMPI_Reduce_scatter_block (
+            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
+        ReduceScatter reduce_scatter: MPI_Reduce_scatter PMPI_Reduce_scatter (
+            from: send, into: receive, counts: ns, datatype: kind, op: op, comm: comm);
+    }
+}
+
+#[cfg(mpi4)]
+pub mod large {
+    use super::*;
+    use ffi::{MPI_Aint, MPI_Count};
+    type Count = MPI_Count;
+    type Displacement = MPI_Aint;
+
+    entries! {
+        Bcast bcast: MPI_Bcast_c PMPI_Bcast_c (buffer: receive, count: n, datatype: kind, root: root, comm: comm);
+        Gather gather: MPI_Gather_c PMPI_Gather_c (
+            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root, comm: comm);
+        Scatter scatter: MPI_Scatter_c PMPI_Scatter_c (
+            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root, comm: comm);
+        Allgather allgather: MPI_Allgather_c PMPI_Allgather_c (
+            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, comm: comm);
+        Alltoall alltoall: MPI_Alltoall_c PMPI_Alltoall_c (
+            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, comm: comm);
+        Gatherv gatherv: MPI_Gatherv_c PMPI_Gatherv_c (
+            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
+            root: root, comm: comm);
+        Scatterv scatterv: MPI_Scatterv_c PMPI_Scatterv_c (
+            from: send, sent: ns, places: ds, send_type: kind, into: receive, received: n, receive_type: kind,
+            root: root, comm: comm);
+        Allgatherv allgatherv: MPI_Allgatherv_c PMPI_Allgatherv_c (
+            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
+            comm: comm);
+        Alltoallv alltoallv: MPI_Alltoallv_c PMPI_Alltoallv_c (
+            from: send, sent: ns, sent_from: ds, send_type: kind,
+            into: receive, received: ns, received_at: ds, receive_type: kind, comm: comm);
+        Alltoallw alltoallw: MPI_Alltoallw_c PMPI_Alltoallw_c (
+            from: send, sent: ns, sent_from: ds, send_types: kinds,
+            into: receive, received: ns, received_at: ds, receive_types: kinds, comm: comm);
+        Reduce reduce: MPI_Reduce_c PMPI_Reduce_c (
+            from: send, into: receive, count: n, datatype: kind, op: op, root: root, comm: comm);
+        Allreduce allreduce: MPI_Allreduce_c PMPI_Allreduce_c (
+            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
+        Scan scan: MPI_Scan_c PMPI_Scan_c (from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
+        Exscan exscan: MPI_Exscan_c PMPI_Exscan_c (
+            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
+        ReduceScatterBlock reduce_scatter_block: MPI_Reduce_scatter_block_c PMPI_Reduce_scatter_block_c (
+            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
+        ReduceScatter reduce_scatter: MPI_Reduce_scatter_c PMPI_Reduce_scatter_c (
+            from: send, into: receive, counts: ns, datatype: kind, op: op, comm: comm);
+    }
+}
+
+mod passed;
+
+/// `MPI_Init`.
+///
+/// # Safety
+/// As MPI says.
+#[no_mangle]
+pub unsafe extern "C" fn MPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int {
+    foreign::start_again_if_there_are_two();
+    let code = ffi::PMPI_Init(argc, argv);
+    if code == SUCCESS {
+        session::begin();
+    }
+    code
+}
+
+/// `MPI_Init_thread`.
+///
+/// # Safety
+/// As MPI says.
+#[no_mangle]
+pub unsafe extern "C" fn MPI_Init_thread(
+    argc: *mut c_int,
+    argv: *mut *mut *mut c_char,
+    required: c_int,
+    provided: *mut c_int,
+) -> c_int {
+    foreign::start_again_if_there_are_two();
+    let code = ffi::PMPI_Init_thread(argc, argv, required, provided);
+    if code == SUCCESS {
+        session::begin();
+    }
+    code
+}

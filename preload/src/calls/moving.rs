@@ -1,0 +1,333 @@
+//! Collectives that move data.
+
+use super::{is_in_place, serve, List, Native, Ours, BYTE, WRONG};
+use crate::datatype::{Blocks, Data, Layout, Lent};
+use crate::native::ffi::{MPI_Comm, MPI_Datatype};
+use crate::quick::Key;
+use hypercoll::collective::{Collective, Known, Layout as Lengths};
+use std::ffi::{c_int, c_void};
+use std::ptr::{null, null_mut};
+
+type Address = *const c_void;
+
+pub unsafe fn barrier(native: &Native, comm: MPI_Comm) -> c_int {
+    serve(native, comm, Key::NOTHING, |ours| {
+        let call = ours.call(Collective::Barrier, 0);
+        ours.choose(&call, 0)?;
+        ours.run(call, null(), null_mut(), &BYTE, None)
+    })
+}
+
+pub unsafe fn bcast(
+    native: &Native,
+    buffer: Address,
+    count: i64,
+    datatype: MPI_Datatype,
+    root: i64,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, Key::of(count, datatype), |ours| {
+        let (root, data) = (ours.root(root)?, ours.data(buffer, count, datatype)?);
+        let call = ours.call(Collective::Broadcast, data.len()).with_root(root);
+        ours.choose(&call, 1)?;
+        let is_root = ours.rank == root;
+        let lent = data.open(is_root);
+        ours.run(call, null(), lent.start, &BYTE, None)?;
+        if !is_root {
+            data.returned(&lent);
+        }
+        Ok(())
+    })
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn gather(
+    native: &Native,
+    send: Address,
+    send_count: i64,
+    send_type: MPI_Datatype,
+    receive: Address,
+    receive_count: i64,
+    receive_type: MPI_Datatype,
+    root: i64,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, None, |ours| {
+        let root = ours.root(root)?;
+        let all = (ours.rank == root).then(|| ours.all(receive, receive_count, receive_type)).transpose()?;
+        let in_place = all.filter(|_| is_in_place(send)).map(|all| ours.block(&all, root));
+        let own = match in_place {
+            Some(block) => block,
+            None => ours.data(send, send_count, send_type)?,
+        };
+        let call = ours.call(Collective::Gather, own.len()).with_root(root);
+        ours.choose(&call, 1)?;
+        let sent = if in_place.is_some() { Lent::own(own.copied()) } else { own.lent() };
+        let received = all.map_or_else(Lent::none, |all| all.open(false));
+        ours.run(call, sent.start, received.start, &BYTE, None)?;
+        all.iter().for_each(|all| all.returned(&received));
+        Ok(())
+    })
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn scatter(
+    native: &Native,
+    send: Address,
+    send_count: i64,
+    send_type: MPI_Datatype,
+    receive: Address,
+    receive_count: i64,
+    receive_type: MPI_Datatype,
+    root: i64,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, None, |ours| {
+        let root = ours.root(root)?;
+        let all = (ours.rank == root).then(|| ours.all(send, send_count, send_type)).transpose()?;
+        let own = match all.filter(|_| is_in_place(receive)) {
+            Some(_) => None,
+            None => Some(ours.data(receive, receive_count, receive_type)?),
+        };
+        let block = own.or(all.map(|all| ours.block(&all, root))).ok_or(WRONG)?;
+        let call = ours.call(Collective::Scatter, block.len()).with_root(root);
+        ours.choose(&call, 1)?;
+        let sent = all.map_or_else(Lent::none, |all| all.lent());
+        // In place, what the root would send to itself stays where it is.
+        let received = own.map_or_else(|| Lent::own(block.copied()), |own| own.open(false));
+        ours.run(call, sent.start, received.start, &BYTE, None)?;
+        own.iter().for_each(|own| own.returned(&received));
+        Ok(())
+    })
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn allgather(
+    native: &Native,
+    send: Address,
+    send_count: i64,
+    send_type: MPI_Datatype,
+    receive: Address,
+    receive_count: i64,
+    receive_type: MPI_Datatype,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, None, |ours| {
+        let all = ours.all(receive, receive_count, receive_type)?;
+        let own = (!is_in_place(send)).then(|| ours.data(send, send_count, send_type)).transpose()?;
+        let mut call = ours.call(Collective::AllGather, all.len() / ours.size);
+        call.in_place = own.is_none();
+        ours.choose(&call, 1)?;
+        let sent = own.map_or_else(Lent::none, |own| own.lent());
+        let received = all.open(own.is_none());
+        ours.run(call, sent.start, received.start, &BYTE, None)?;
+        all.returned(&received);
+        Ok(())
+    })
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn alltoall(
+    native: &Native,
+    send: Address,
+    send_count: i64,
+    send_type: MPI_Datatype,
+    receive: Address,
+    receive_count: i64,
+    receive_type: MPI_Datatype,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, None, |ours| {
+        let all = ours.all(receive, receive_count, receive_type)?;
+        let own = (!is_in_place(send)).then(|| ours.all(send, send_count, send_type)).transpose()?;
+        let call = ours.call(Collective::AllToAll, all.len() / ours.size);
+        ours.choose(&call, 1)?;
+        let sent = own.map_or_else(|| Lent::own(all.copied()), |own| own.lent());
+        let received = all.open(false);
+        ours.run(call, sent.start, received.start, &BYTE, None)?;
+        all.returned(&received);
+        Ok(())
+    })
+}
+
+/// The lengths of a rooted call's blocks as a rank knows them: the root those of all, the others that of their own.
+fn lengths(ours: &Ours, all: Option<&Blocks>, own: usize) -> Lengths {
+    match all {
+        Some(all) => Lengths::of_vectors(all.lengths()).knowing(Known::Own),
+        None => Lengths::of_some(ours.size, Known::Own, [(ours.rank, own)]),
+    }
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn gatherv(
+    native: &Native,
+    send: Address,
+    send_count: i64,
+    send_type: MPI_Datatype,
+    receive: Address,
+    receive_counts: List,
+    displacements: List,
+    receive_type: MPI_Datatype,
+    root: i64,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, None, |ours| {
+        let root = ours.root(root)?;
+        let is_root = ours.rank == root;
+        let all = is_root.then(|| ours.blocks(receive, receive_counts, displacements, receive_type)).transpose()?;
+        let in_place = all.as_ref().filter(|_| is_in_place(send)).map(|all| all.0[root]);
+        let own = match in_place {
+            Some(block) => block,
+            None => ours.data(send, send_count, send_type)?,
+        };
+        let sent = if in_place.is_some() { Lent::own(own.copied()) } else { own.lent() };
+        let (received, places) = all.as_ref().map_or_else(|| (Lent::none(), Vec::new()), |all| all.open(false));
+        let mut lengths = lengths(ours, all.as_ref(), own.len());
+        if is_root {
+            lengths = lengths.received_at(places);
+        }
+        let call = ours.call(Collective::Gather, 0).with_root(root).with_layout(lengths);
+        ours.choose(&call, 1)?;
+        ours.run(call, sent.start, received.start, &BYTE, None)?;
+        all.iter().for_each(|all| all.returned(&received));
+        Ok(())
+    })
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn scatterv(
+    native: &Native,
+    send: Address,
+    send_counts: List,
+    displacements: List,
+    send_type: MPI_Datatype,
+    receive: Address,
+    receive_count: i64,
+    receive_type: MPI_Datatype,
+    root: i64,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, None, |ours| {
+        let root = ours.root(root)?;
+        let is_root = ours.rank == root;
+        let all = is_root.then(|| ours.blocks(send, send_counts, displacements, send_type)).transpose()?;
+        let own = match all.as_ref().filter(|_| is_in_place(receive)) {
+            Some(_) => None,
+            None => Some(ours.data(receive, receive_count, receive_type)?),
+        };
+        let block = own.or(all.as_ref().map(|all| all.0[root])).ok_or(WRONG)?;
+        let (sent, places) = all.as_ref().map_or_else(|| (Lent::none(), Vec::new()), |all| all.lent());
+        let received = own.map_or_else(|| Lent::own(block.copied()), |own| own.open(false));
+        let mut lengths = lengths(ours, all.as_ref(), block.len());
+        if is_root {
+            lengths = lengths.sent_from(places);
+        }
+        let call = ours.call(Collective::Scatter, 0).with_root(root).with_layout(lengths);
+        ours.choose(&call, 1)?;
+        ours.run(call, sent.start, received.start, &BYTE, None)?;
+        own.iter().for_each(|own| own.returned(&received));
+        Ok(())
+    })
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn allgatherv(
+    native: &Native,
+    send: Address,
+    send_count: i64,
+    send_type: MPI_Datatype,
+    receive: Address,
+    receive_counts: List,
+    displacements: List,
+    receive_type: MPI_Datatype,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, None, |ours| {
+        let all = ours.blocks(receive, receive_counts, displacements, receive_type)?;
+        let own = (!is_in_place(send)).then(|| ours.data(send, send_count, send_type)).transpose()?;
+        let sent = own.map_or_else(Lent::none, |own| own.lent());
+        let (received, places) = all.open(own.is_none());
+        let lengths = Lengths::of_vectors(all.lengths()).received_at(places);
+        let mut call = ours.call(Collective::AllGather, 0).with_layout(lengths);
+        call.in_place = own.is_none();
+        ours.choose(&call, 1)?;
+        ours.run(call, sent.start, received.start, &BYTE, None)?;
+        all.returned(&received);
+        Ok(())
+    })
+}
+
+/// An all-to-all whose blocks have lengths of their own; without `sent`, in place.
+unsafe fn exchange(ours: &mut Ours, sent: Option<Blocks>, received: Blocks) -> Result<(), super::Left> {
+    let from = sent.as_ref().unwrap_or(&received);
+    let row = Lengths::of_row(ours.rank, &from.lengths(), &received.lengths());
+    let (lent, sent_from) = if sent.is_some() { from.lent() } else { from.lent_packed() };
+    let (open, received_at) = received.open(false);
+    let lengths = row.sent_from(sent_from).received_at(received_at);
+    let call = ours.call(Collective::AllToAll, 0).with_layout(lengths);
+    ours.choose(&call, 1)?;
+    ours.run(call, lent.start, open.start, &BYTE, None)?;
+    received.returned(&open);
+    Ok(())
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn alltoallv(
+    native: &Native,
+    send: Address,
+    send_counts: List,
+    send_displacements: List,
+    send_type: MPI_Datatype,
+    receive: Address,
+    receive_counts: List,
+    receive_displacements: List,
+    receive_type: MPI_Datatype,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, None, |ours| {
+        let received = ours.blocks(receive, receive_counts, receive_displacements, receive_type)?;
+        let sent = (!is_in_place(send)).then(|| ours.blocks(send, send_counts, send_displacements, send_type));
+        exchange(ours, sent.transpose()?, received)
+    })
+}
+
+/// Blocks of which each has its own datatype, and displacements in bytes.
+unsafe fn of_types(
+    ours: &Ours,
+    at: Address,
+    counts: List,
+    displacements: List,
+    types: *const MPI_Datatype,
+) -> Result<Blocks, super::Left> {
+    if counts.is_null() || displacements.is_null() || types.is_null() {
+        return Err(WRONG);
+    }
+    let blocks = (0..ours.size).map(|rank| {
+        let datatype = *types.add(rank);
+        let count = usize::try_from(counts.get(rank)).map_err(|_| WRONG)?;
+        let layout = Layout::of(datatype).ok_or(WRONG)?;
+        let at = at.cast_mut().cast::<u8>().wrapping_offset(displacements.get(rank) as isize);
+        Ok(Data { at, count, datatype, layout })
+    });
+    Ok(Blocks(blocks.collect::<Result<_, super::Left>>()?))
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn alltoallw(
+    native: &Native,
+    send: Address,
+    send_counts: List,
+    send_displacements: List,
+    send_types: *const MPI_Datatype,
+    receive: Address,
+    receive_counts: List,
+    receive_displacements: List,
+    receive_types: *const MPI_Datatype,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, None, |ours| {
+        let received = of_types(ours, receive, receive_counts, receive_displacements, receive_types)?;
+        let sent = (!is_in_place(send)).then(|| of_types(ours, send, send_counts, send_displacements, send_types));
+        exchange(ours, sent.transpose()?, received)
+    })
+}

@@ -1,0 +1,201 @@
+//! Collectives that reduce.
+
+use super::{is_in_place, serve, List, Native, Ours, UNDEFINED, WRONG};
+use crate::datatype::{Data, Lent};
+use crate::native::ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
+use crate::operation::Operation;
+use crate::quick::Key;
+use hypercoll::collective::{Call, Collective, Layout as Lengths};
+use hypercoll::raw::{Datatype, Operator};
+use hypercoll::schedule::Side;
+use std::ffi::{c_int, c_void};
+
+type Address = *const c_void;
+
+/// Runs a call on data that may have to be packed, in elements of the datatype.
+unsafe fn run(
+    ours: &Ours,
+    call: Call,
+    send: Lent,
+    receive: &Lent,
+    data: &Data,
+    op: Operation,
+) -> Result<(), super::Left> {
+    let combine = |side: Side, from: &[u8], into: &mut [u8]| op.combine(side, from, into);
+    let operator = Operator { name: op.name, commutes: op.commutes, combine: &combine };
+    let element = Datatype::contiguous(data.layout.name.unwrap_or("a datatype of the program's"), data.layout.size);
+    ours.run(call, send.start, receive.start, &element, Some(&operator))
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn reduce(
+    native: &Native,
+    send: Address,
+    receive: Address,
+    count: i64,
+    datatype: MPI_Datatype,
+    op: MPI_Op,
+    root: i64,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, Key::of(count, datatype), |ours| {
+        let root = ours.root(root)?;
+        let is_root = ours.rank == root;
+        let in_place = is_root && is_in_place(send);
+        let own = ours.data(if in_place { receive } else { send }, count, datatype)?;
+        let op = Operation::of(op, datatype, own.layout).ok_or(UNDEFINED)?;
+        let mut call = ours.call(Collective::Reduce, own.count).with_root(root);
+        call.ordered = !op.commutes;
+        ours.choose(&call, own.layout.size)?;
+        let sent = if in_place { Lent::own(own.copied()) } else { own.lent() };
+        let result = Data { at: receive.cast_mut().cast(), ..own };
+        let received = if is_root { result.open(false) } else { Lent::none() };
+        run(ours, call, sent, &received, &own, op)?;
+        if is_root {
+            result.returned(&received);
+        }
+        Ok(())
+    })
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn allreduce(
+    native: &Native,
+    send: Address,
+    receive: Address,
+    count: i64,
+    datatype: MPI_Datatype,
+    op: MPI_Op,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, Key::of(count, datatype), |ours| {
+        let in_place = is_in_place(send);
+        let result = ours.data(receive, count, datatype)?;
+        let op = Operation::of(op, datatype, result.layout).ok_or(UNDEFINED)?;
+        let mut call = ours.call(Collective::AllReduce, result.count);
+        (call.in_place, call.ordered) = (in_place, !op.commutes);
+        ours.choose(&call, result.layout.size)?;
+        let sent = if in_place { Lent::none() } else { Data { at: send.cast_mut().cast(), ..result }.lent() };
+        let received = result.open(in_place);
+        run(ours, call, sent, &received, &result, op)?;
+        result.returned(&received);
+        Ok(())
+    })
+}
+
+/// The prefix sums; whether a rank passes the same memory twice is its own affair.
+#[allow(clippy::too_many_arguments)] // MPI's
+unsafe fn prefix(
+    native: &Native,
+    collective: Collective,
+    send: Address,
+    receive: Address,
+    count: i64,
+    datatype: MPI_Datatype,
+    op: MPI_Op,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, Key::of(count, datatype), |ours| {
+        let result = ours.data(receive, count, datatype)?;
+        let op = Operation::of(op, datatype, result.layout).ok_or(UNDEFINED)?;
+        let mut call = ours.call(collective, result.count);
+        call.ordered = !op.commutes;
+        ours.choose(&call, result.layout.size)?;
+        let sent = match is_in_place(send) {
+            true => Lent::own(result.copied()),
+            false => Data { at: send.cast_mut().cast(), ..result }.lent(),
+        };
+        // Nothing comes to rank 0 in an exclusive one.
+        let empty = collective == Collective::ExclusiveScan && ours.rank == 0;
+        let received = result.open(empty);
+        run(ours, call, sent, &received, &result, op)?;
+        if !empty {
+            result.returned(&received);
+        }
+        Ok(())
+    })
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn scan(
+    native: &Native,
+    send: Address,
+    receive: Address,
+    count: i64,
+    datatype: MPI_Datatype,
+    op: MPI_Op,
+    comm: MPI_Comm,
+) -> c_int {
+    prefix(native, Collective::Scan, send, receive, count, datatype, op, comm)
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn exscan(
+    native: &Native,
+    send: Address,
+    receive: Address,
+    count: i64,
+    datatype: MPI_Datatype,
+    op: MPI_Op,
+    comm: MPI_Comm,
+) -> c_int {
+    prefix(native, Collective::ExclusiveScan, send, receive, count, datatype, op, comm)
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn reduce_scatter_block(
+    native: &Native,
+    send: Address,
+    receive: Address,
+    count: i64,
+    datatype: MPI_Datatype,
+    op: MPI_Op,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, Key::of(count, datatype), |ours| {
+        let in_place = is_in_place(send);
+        let all = ours.all(if in_place { receive } else { send }, count, datatype)?;
+        let op = Operation::of(op, datatype, all.layout).ok_or(UNDEFINED)?;
+        let result = ours.data(receive, count, datatype)?;
+        let mut call = ours.call(Collective::ReduceScatter, result.count);
+        call.ordered = !op.commutes;
+        ours.choose(&call, result.layout.size)?;
+        let sent = if in_place { Lent::own(all.copied()) } else { all.lent() };
+        let received = result.open(false);
+        run(ours, call, sent, &received, &result, op)?;
+        result.returned(&received);
+        Ok(())
+    })
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+pub unsafe fn reduce_scatter(
+    native: &Native,
+    send: Address,
+    receive: Address,
+    counts: List,
+    datatype: MPI_Datatype,
+    op: MPI_Op,
+    comm: MPI_Comm,
+) -> c_int {
+    serve(native, comm, None, |ours| {
+        if counts.is_null() {
+            return Err(WRONG);
+        }
+        let counts: Result<Vec<usize>, _> = (0..ours.size).map(|rank| counts.get(rank).try_into()).collect();
+        let counts = counts.map_err(|_| WRONG)?;
+        let sum = counts.iter().try_fold(0i64, |sum, &count| sum.checked_add(count as i64)).ok_or(WRONG)?;
+        let in_place = is_in_place(send);
+        let all = ours.data(if in_place { receive } else { send }, sum, datatype)?;
+        let op = Operation::of(op, datatype, all.layout).ok_or(UNDEFINED)?;
+        let result = Data { at: receive.cast_mut().cast(), count: counts[ours.rank], ..all };
+        let mut call = ours.call(Collective::ReduceScatter, 0).with_layout(Lengths::of_vectors(counts));
+        call.ordered = !op.commutes;
+        ours.choose(&call, result.layout.size)?;
+        let sent = if in_place { Lent::own(all.copied()) } else { all.lent() };
+        let received = result.open(false);
+        run(ours, call, sent, &received, &result, op)?;
+        result.returned(&received);
+        Ok(())
+    })
+}

@@ -1,0 +1,280 @@
+//! Communicators of the program, each with a `Hypercube` of its ranks, which is made when it is first needed and goes with it.
+
+use crate::kind::Kind;
+use crate::native::{self, ffi, SUCCESS};
+use crate::quick;
+use crate::session;
+use crate::trial::{self, Trial};
+use crate::turn::{self, Turn};
+use ffi::MPI_Comm;
+use hypercoll::collective::{Call, Collective};
+use hypercoll::select::{self, Machine, Options};
+use hypercoll::Hypercube;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::FromRaw;
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::mem::ManuallyDrop;
+
+/// A communicator of the program's.
+pub struct Communicator {
+    pub comm: MPI_Comm,
+    pub rank: usize,
+    pub size: usize,
+    /// Collective calls that have been made on it.
+    calls: u64,
+    pub cube: Cube,
+    /// What is asked of its calls, by collective, where anything is.
+    pub options: Vec<(Collective, Options)>,
+    pub avoid: Vec<(usize, usize)>,
+    pub reproducible: bool,
+    /// Why the last call was left to MPI, if it was.
+    pub left: Option<&'static str>,
+    /// What was last asked of the machine: whether native MPI is faster for a collective, with so many elements of so many bytes.
+    faster: [Option<(Collective, usize, usize, bool)>; 4],
+    /// Who makes which calls, by collective and size.
+    trials: HashMap<(Kind, u32), Trial>,
+    /// Whether that is tried out.
+    tries: bool,
+    /// Its place in the list.
+    place: usize,
+}
+
+/// What serves its calls.
+pub enum Cube {
+    /// That is to be seen.
+    Later,
+    /// Native MPI, and why.
+    Native(&'static str),
+    Ours(Box<Hypercube>),
+}
+
+/// All of them that there are.
+#[derive(Default)]
+pub struct Communicators {
+    all: Vec<*mut Communicator>,
+    /// The last ones that were looked for.
+    last: [Option<(usize, *mut Communicator)>; 4],
+    served: u64,
+}
+
+fn cached(word: usize) -> usize {
+    (word >> 4 ^ word >> 10 ^ word) % 4
+}
+
+impl Communicators {
+    /// What is kept of a communicator; `None` if MPI knows of no such.
+    pub fn find(&mut self, comm: MPI_Comm) -> Option<*mut Communicator> {
+        let word = native::word(comm);
+        if let Some((known, found)) = self.last[cached(word)] {
+            if known == word {
+                return Some(found);
+            }
+        }
+        if native::is_null_comm(comm) {
+            return None;
+        }
+        let (mut found, mut is_there) = (std::ptr::null_mut::<Communicator>(), 0);
+        let key = session::facts().communicator_key;
+        // SAFETY: what is no communicator is refused by MPI; the out parameters are valid, as in `attached_layout`.
+        let code = unsafe { ffi::PMPI_Comm_get_attr(comm, key, (&raw mut found).cast::<c_void>(), &mut is_there) };
+        if code != SUCCESS {
+            return None;
+        }
+        if is_there == 0 {
+            found = self.add(comm)?;
+        }
+        self.last[cached(word)] = Some((word, found));
+        Some(found)
+    }
+
+    fn add(&mut self, comm: MPI_Comm) -> Option<*mut Communicator> {
+        let (mut rank, mut size, mut inter): (c_int, c_int, c_int) = (0, 0, 0);
+        // SAFETY: a live communicator, valid out parameters.
+        let known = unsafe {
+            ffi::PMPI_Comm_rank(comm, &mut rank) == SUCCESS
+                && ffi::PMPI_Comm_size(comm, &mut size) == SUCCESS
+                && ffi::PMPI_Comm_test_inter(comm, &mut inter) == SUCCESS
+        };
+        let cube = match (inter, size) {
+            (0, 1) => Cube::Native("one rank alone"),
+            (0, _) => Cube::Later,
+            _ => Cube::Native("an intercommunicator"),
+        };
+        let (rank, size, place) = (rank as usize, size as usize, self.all.len());
+        let own = Communicator {
+            comm,
+            rank,
+            size,
+            calls: 0,
+            cube,
+            options: Vec::new(),
+            avoid: Vec::new(),
+            reproducible: session::facts().asked.reproducible,
+            left: None,
+            faster: [None; 4],
+            trials: HashMap::new(),
+            tries: false,
+            place,
+        };
+        let own = Box::into_raw(Box::new(own));
+        // SAFETY: a live communicator and key; `freed` gives the box back.
+        let kept =
+            known && unsafe { ffi::PMPI_Comm_set_attr(comm, session::facts().communicator_key, own.cast()) } == SUCCESS;
+        if !kept {
+            // SAFETY: nobody else has it.
+            drop(unsafe { Box::from_raw(own) });
+            return None;
+        }
+        self.all.push(own);
+        Some(own)
+    }
+
+    /// # Safety
+    /// It has been added, and is removed once.
+    unsafe fn remove(&mut self, own: *mut Communicator) -> Communicator {
+        // SAFETY: it is given back here, and so in the list until now.
+        let place = unsafe { (*own).place };
+        self.last.iter_mut().filter(|last| last.is_some_and(|(_, known)| known == own)).for_each(|last| *last = None);
+        self.all.swap_remove(place);
+        if let Some(&moved) = self.all.get(place) {
+            // SAFETY: as above.
+            unsafe { (*moved).place = place };
+        }
+        // SAFETY: as above, and nobody else has it.
+        *unsafe { Box::from_raw(own) }
+    }
+
+    /// MPI ends: the hypercubes go before it. How many there have been.
+    pub fn let_go(&mut self) -> u64 {
+        for &own in &self.all {
+            // SAFETY: in the list.
+            unsafe { (*own).cube = Cube::Native("MPI has ended") };
+        }
+        self.served
+    }
+}
+
+/// A communicator is freed.
+pub unsafe extern "C" fn freed(_: MPI_Comm, _: c_int, kept: *mut c_void, _: *mut c_void) -> c_int {
+    let turn = turn::take();
+    quick::forget();
+    let own = session::tables(&turn).communicators.remove(kept.cast());
+    // Its hypercube goes after the tables have been left, as it calls MPI.
+    drop(own);
+    SUCCESS
+}
+
+impl Communicator {
+    /// Counts a call, and has a hypercube made if it is time for it; why the call is left to MPI, if it is.
+    ///
+    /// # Safety
+    /// A live communicator, all of whose ranks do the same.
+    pub unsafe fn ready(own: *mut Communicator, kind: Kind, turn: &Turn) -> Result<(), &'static str> {
+        let asked = &session::facts().asked;
+        (*own).calls += 1;
+        match (*own).cube {
+            Cube::Native(why) => return Err(why),
+            _ if !asked.ours.has(kind) => return Err("asked for"),
+            Cube::Ours(_) => return Ok(()),
+            Cube::Later if (*own).calls < asked.from && (*own).is_young() => return Err("a young communicator"),
+            Cube::Later => (),
+        }
+        let cube = made((*own).comm, (*own).rank, asked.compares);
+        (*own).cube = match cube {
+            Some((cube, tries)) => {
+                (*own).tries = tries;
+                // Links that are none were refused when they were named, if there was a hypercube then.
+                if cube.avoid_links(&(*own).avoid).is_err() {
+                    (*own).avoid.clear();
+                }
+                session::tables(turn).communicators.served += 1;
+                Cube::Ours(Box::new(cube))
+            }
+            None => Cube::Native("no hypercube can be made"),
+        };
+        match (*own).cube {
+            Cube::Native(why) => Err(why),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it may be one for a few calls: not that of all ranks, nor one of which something was asked.
+    fn is_young(&self) -> bool {
+        // SAFETY: a constant of the support library.
+        let is_world = native::word(self.comm) == native::word(unsafe { ffi::RSMPI_COMM_WORLD });
+        !is_world && !self.reproducible && self.options.is_empty() && self.avoid.is_empty()
+    }
+
+    /// Whether native MPI may make calls because it is faster.
+    pub fn may_be_native(&self) -> bool {
+        self.tries && !self.reproducible && self.options.is_empty() && self.avoid.is_empty()
+    }
+
+    /// What is known of calls of a collective and about so many bytes.
+    pub fn trial(&mut self, kind: Kind, bytes: usize) -> &mut Trial {
+        self.trials.entry((kind, trial::class(bytes))).or_default()
+    }
+
+    /// What is asked of a call.
+    pub fn asked(&self, call: &Call, element: usize) -> Options {
+        let asked = self.options.iter().find(|(collective, _)| *collective == call.collective);
+        let asked = asked.map_or_else(Options::default, |(_, options)| options.clone());
+        let Cube::Ours(cube) = &self.cube else { return asked };
+        if !self.reproducible || !call.collective.reduces() {
+            return asked;
+        }
+        // By what is the same in every run, and not by what was measured in this one.
+        let machine = Machine::built_in(cube.machine().shared.map(|shared| shared.cores));
+        let mut call = call.clone();
+        call.hosts = cube.hosts().filter(|_| call.collective.knows_hosts()).cloned();
+        match select::choose(&call, element, &asked, &machine) {
+            Ok(choice) => Options::exactly(choice.algorithm, &choice.parameters),
+            // The call itself says what is wrong.
+            Err(_) => asked,
+        }
+    }
+
+    /// Whether native MPI is known to be faster for a call.
+    pub fn native_is_faster(&mut self, call: &Call, element: usize) -> bool {
+        let Cube::Ours(cube) = &self.cube else { return true };
+        if cube.machine().checked.is_none()
+            || call.layout.is_some()
+            || self.reproducible
+            || !self.avoid.is_empty()
+            || !self.options.is_empty()
+        {
+            return false;
+        }
+        let place = (call.collective as usize ^ call.count) % self.faster.len();
+        if let Some((collective, count, bytes, faster)) = self.faster[place] {
+            if (collective, count, bytes) == (call.collective, call.count, element) {
+                return faster;
+            }
+        }
+        let mut call = call.clone();
+        call.hosts = cube.hosts().filter(|_| call.collective.knows_hosts()).cloned();
+        let faster = cube.machine().native_is_faster(&call, element);
+        self.faster[place] = Some((call.collective, call.count, element, faster));
+        faster
+    }
+}
+
+/// The hypercube of a communicator's ranks, if all of them could make theirs; and whether all of them would try out native MPI.
+unsafe fn made(comm: MPI_Comm, rank: usize, tries: bool) -> Option<(Hypercube, bool)> {
+    // Not ours to free.
+    let borrowed = match native::word(comm) == native::word(ffi::RSMPI_COMM_WORLD) {
+        true => ManuallyDrop::new(SimpleCommunicator::world()),
+        false => ManuallyDrop::new(SimpleCommunicator::from_raw(comm)),
+    };
+    let made = Hypercube::new(&*borrowed);
+    let mut all = [made.is_ok(), tries].map(c_int::from);
+    if native::agree(&mut all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && all[0] == 1 {
+        return made.ok().map(|cube| (cube, all[1] == 1));
+    }
+    match made {
+        Err(why) if rank == 0 => eprintln!("hypercoll: collectives of a communicator are left to MPI: {why}"),
+        _ => (),
+    }
+    None
+}

@@ -1,0 +1,350 @@
+//! Datatypes: where the data of elements lies, and how it is brought together where there are gaps.
+//!
+//! Ranks of one call may pass different datatypes of the same data: ten integers, or one vector of ten. So data that is only moved
+//! travels as bytes, packed where its elements do not lie one after another.
+
+use crate::native::{self, ffi, Named, SUCCESS};
+use crate::session;
+use ffi::{MPI_Aint, MPI_Datatype};
+use std::ffi::{c_int, c_void};
+
+/// Elements beyond this many bytes are packed without a look at whether they need it.
+const TRIED: usize = 64 << 20;
+/// Bytes that are packed at a time: MPI counts them by C's `int`.
+const PACKED_AT_ONCE: usize = 1 << 30;
+
+/// How the data of an element lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// Bytes of data.
+    pub size: usize,
+    /// Bytes from one element to the next.
+    pub extent: isize,
+    /// Bytes from the address of an element to its first and behind its last data.
+    pub first: isize,
+    pub end: isize,
+    /// Whether the data lies in one piece, in the order in which it is sent.
+    pub dense: bool,
+    /// The name of a predefined datatype, and its group.
+    pub name: Option<&'static str>,
+    pub group: u32,
+}
+
+impl Layout {
+    /// That of a datatype; `None` if MPI would not have it.
+    pub fn of(datatype: MPI_Datatype) -> Option<Layout> {
+        if native::is_null_type(datatype) {
+            return None;
+        }
+        let named = session::facts().types.get(&native::word(datatype)).copied();
+        if let Some(layout) = named.and_then(|_| session::known_layout(datatype)) {
+            return Some(layout);
+        }
+        if named.is_none() {
+            if let Some(layout) = session::attached_layout(datatype) {
+                return Some(layout);
+            }
+        }
+        let layout = Layout::measured(datatype, named)?;
+        match named {
+            Some(_) => session::know_layout(datatype, layout),
+            None => session::attach_layout(datatype, layout),
+        }
+        Some(layout)
+    }
+
+    fn measured(datatype: MPI_Datatype, named: Option<Named>) -> Option<Layout> {
+        let mut size: c_int = 0;
+        let (mut lower, mut extent, mut first, mut span): (MPI_Aint, MPI_Aint, MPI_Aint, MPI_Aint) = (0, 0, 0, 0);
+        // SAFETY: valid out parameters.
+        let known = unsafe {
+            ffi::PMPI_Type_size(datatype, &mut size) == SUCCESS
+                && ffi::PMPI_Type_get_extent(datatype, &mut lower, &mut extent) == SUCCESS
+                && ffi::PMPI_Type_get_true_extent(datatype, &mut first, &mut span) == SUCCESS
+        };
+        if !known || size < 0 {
+            return None;
+        }
+        let (size, end) = (size as usize, first + span);
+        let (name, group) = named.map_or((None, 0), |named| (Some(named.name), named.group));
+        let mut layout = Layout { size, extent, first, end, dense: false, name, group };
+        layout.dense = size as isize == span && (name.is_some() || layout.in_order(datatype));
+        Some(layout)
+    }
+
+    /// Whether an element whose data fills its place is packed into what is there: its parts could come in any order. That is tried, with
+    /// bytes that say where they are from.
+    fn in_order(&self, datatype: MPI_Datatype) -> bool {
+        if self.size == 0 {
+            return true;
+        }
+        if self.size > TRIED {
+            return false;
+        }
+        let mut place = vec![0u8; self.size];
+        let mut number = 0x9e37_79b9_7f4a_7c15u64;
+        for byte in &mut place {
+            number ^= number << 13;
+            number ^= number >> 7;
+            number ^= number << 17;
+            *byte = (number >> 32) as u8;
+        }
+        let mut packed = vec![0u8; self.size];
+        let at = place.as_ptr().wrapping_offset(-self.first);
+        // SAFETY: the data of an element begins `first` bytes behind its address and fills the place.
+        unsafe { pack(at, 1, datatype, *self, &mut packed) };
+        packed == place
+    }
+
+    /// Whether so many elements lie in one piece.
+    pub fn is_dense(&self, count: usize) -> bool {
+        self.dense && (count <= 1 || self.extent == self.size as isize) || self.size == 0 || count == 0
+    }
+
+    /// Where the data of so many elements begins and ends, from the address of the first.
+    pub fn reach(&self, count: usize) -> (isize, isize) {
+        let last = (count.max(1) as isize - 1) * self.extent;
+        (self.first + last.min(0), self.end + last.max(0))
+    }
+}
+
+/// # Safety
+/// The elements are there.
+pub unsafe fn pack(from: *const u8, count: usize, datatype: MPI_Datatype, layout: Layout, into: &mut [u8]) {
+    let at_once = (PACKED_AT_ONCE / layout.size.max(1)).clamp(1, c_int::MAX as usize);
+    let mut done = 0;
+    while done < count && layout.size > 0 {
+        let now = at_once.min(count - done);
+        let into = &mut into[done * layout.size..][..now * layout.size];
+        let (room, mut end) = (into.len() as c_int, 0);
+        let from = from.wrapping_offset(done as isize * layout.extent).cast::<c_void>();
+        let into = into.as_mut_ptr().cast::<c_void>();
+        ffi::PMPI_Pack(from.cast_mut(), now as c_int, datatype, into, room, &mut end, ffi::RSMPI_COMM_SELF);
+        debug_assert_eq!(end, room);
+        done += now;
+    }
+}
+
+/// # Safety
+/// The elements are there, and nobody else uses them.
+pub unsafe fn unpack(from: &[u8], into: *mut u8, count: usize, datatype: MPI_Datatype, layout: Layout) {
+    let at_once = (PACKED_AT_ONCE / layout.size.max(1)).clamp(1, c_int::MAX as usize);
+    let mut done = 0;
+    while done < count && layout.size > 0 {
+        let now = at_once.min(count - done);
+        let from = &from[done * layout.size..][..now * layout.size];
+        let (len, mut end) = (from.len() as c_int, 0);
+        let into = into.wrapping_offset(done as isize * layout.extent).cast::<c_void>();
+        let from = from.as_ptr().cast_mut().cast::<c_void>();
+        ffi::PMPI_Unpack(from, len, &mut end, into, now as c_int, datatype, ffi::RSMPI_COMM_SELF);
+        debug_assert_eq!(end, len);
+        done += now;
+    }
+}
+
+/// Memory of ours, aligned for any element.
+pub struct Scratch {
+    words: Vec<u128>,
+    len: usize,
+}
+
+impl Scratch {
+    pub fn new(len: usize) -> Scratch {
+        Scratch { words: vec![0; len.div_ceil(size_of::<u128>())], len }
+    }
+
+    pub fn start(&mut self) -> *mut u8 {
+        self.words.as_mut_ptr().cast()
+    }
+
+    fn get(&self) -> &[u8] {
+        // SAFETY: so many bytes are there, all of them initialised.
+        unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.len) }
+    }
+
+    pub fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: so many bytes are there, all of them initialised.
+        unsafe { std::slice::from_raw_parts_mut(self.start(), self.len) }
+    }
+}
+
+/// Elements of a buffer of the program's.
+#[derive(Clone, Copy)]
+pub struct Data {
+    pub at: *mut u8,
+    pub count: usize,
+    pub datatype: MPI_Datatype,
+    pub layout: Layout,
+}
+
+impl Data {
+    /// Bytes of data.
+    pub fn len(&self) -> usize {
+        self.count * self.layout.size
+    }
+
+    /// Where it begins, if it lies in one piece.
+    pub fn piece(&self) -> Option<*mut u8> {
+        self.layout.is_dense(self.count).then(|| self.at.wrapping_offset(self.layout.first))
+    }
+
+    /// # Safety
+    /// The elements are there.
+    pub unsafe fn pack(&self, into: &mut [u8]) {
+        match self.piece() {
+            Some(_) if into.is_empty() => (),
+            Some(piece) => std::ptr::copy(piece, into.as_mut_ptr(), into.len()),
+            None => pack(self.at, self.count, self.datatype, self.layout, into),
+        }
+    }
+
+    /// # Safety
+    /// The elements are there, and nobody else uses them.
+    pub unsafe fn unpack(&self, from: &[u8]) {
+        match self.piece() {
+            Some(_) if from.is_empty() => (),
+            Some(piece) => std::ptr::copy(from.as_ptr(), piece, from.len()),
+            None => unpack(from, self.at, self.count, self.datatype, self.layout),
+        }
+    }
+
+    /// # Safety
+    /// The elements are there.
+    pub unsafe fn copied(&self) -> Scratch {
+        let mut copy = Scratch::new(self.len());
+        self.pack(copy.bytes());
+        copy
+    }
+
+    /// # Safety
+    /// The elements are there until it is dropped.
+    pub unsafe fn lent(&self) -> Lent {
+        match self.piece() {
+            Some(piece) => Lent { start: piece, scratch: None },
+            None => Lent::own(self.copied()),
+        }
+    }
+
+    /// A place for what is received, with what is there now if that counts; see [`Data::returned`].
+    ///
+    /// # Safety
+    /// The elements are there until it is returned, and nobody else uses them.
+    pub unsafe fn open(&self, with_data: bool) -> Lent {
+        match self.piece() {
+            Some(piece) => Lent { start: piece, scratch: None },
+            None if with_data => Lent::own(self.copied()),
+            None => Lent::own(Scratch::new(self.len())),
+        }
+    }
+
+    /// Puts what was received in its place, if that is another one.
+    ///
+    /// # Safety
+    /// As [`Data::open`].
+    pub unsafe fn returned(&self, lent: &Lent) {
+        if let Some(scratch) = &lent.scratch {
+            self.unpack(scratch.get());
+        }
+    }
+}
+
+/// Data in one piece: the program's, or a copy of it.
+pub struct Lent {
+    pub start: *mut u8,
+    scratch: Option<Scratch>,
+}
+
+impl Lent {
+    pub fn own(mut scratch: Scratch) -> Lent {
+        Lent { start: scratch.start(), scratch: Some(scratch) }
+    }
+
+    pub fn none() -> Lent {
+        Lent { start: std::ptr::null_mut(), scratch: None }
+    }
+}
+
+/// Blocks of a buffer of the program's, one a rank.
+pub struct Blocks(pub Vec<Data>);
+
+impl Blocks {
+    pub fn lengths(&self) -> Vec<usize> {
+        self.0.iter().map(Data::len).collect()
+    }
+
+    /// Where the first piece begins and where the others are from there, if each block is in one piece.
+    fn pieces(&self) -> Option<(*mut u8, Vec<usize>)> {
+        let starts: Option<Vec<_>> =
+            self.0.iter().map(|block| Some((block.len(), block.piece()?))).collect::<Option<_>>();
+        let starts = starts?;
+        let first = starts.iter().filter(|(len, _)| *len > 0).map(|(_, start)| *start).min();
+        let first = first.unwrap_or(std::ptr::null_mut());
+        let places = starts.iter().map(|(len, start)| if *len > 0 { start.addr() - first.addr() } else { 0 });
+        Some((first, places.collect()))
+    }
+
+    /// # Safety
+    /// The elements are there.
+    unsafe fn copied(&self) -> Scratch {
+        let mut copy = Scratch::new(self.0.iter().map(Data::len).sum());
+        let mut rest = copy.bytes();
+        for block in &self.0 {
+            let (own, behind) = rest.split_at_mut(block.len());
+            block.pack(own);
+            rest = behind;
+        }
+        copy
+    }
+
+    /// # Safety
+    /// As [`Data::lent`].
+    pub unsafe fn lent(&self) -> (Lent, Vec<usize>) {
+        match self.pieces() {
+            Some((start, places)) => (Lent { start, scratch: None }, places),
+            None => self.lent_packed(),
+        }
+    }
+
+    /// The same of a copy.
+    ///
+    /// # Safety
+    /// The elements are there.
+    pub unsafe fn lent_packed(&self) -> (Lent, Vec<usize>) {
+        (Lent::own(self.copied()), one_after_another(&self.lengths()))
+    }
+
+    /// # Safety
+    /// As [`Data::open`].
+    pub unsafe fn open(&self, with_data: bool) -> (Lent, Vec<usize>) {
+        match self.pieces() {
+            Some((start, places)) => (Lent { start, scratch: None }, places),
+            None if with_data => self.lent_packed(),
+            None => {
+                let lengths = self.lengths();
+                (Lent::own(Scratch::new(lengths.iter().sum())), one_after_another(&lengths))
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`Data::open`].
+    pub unsafe fn returned(&self, lent: &Lent) {
+        if let Some(scratch) = &lent.scratch {
+            let mut rest = scratch.get();
+            for block in &self.0 {
+                let (own, behind) = rest.split_at(block.len());
+                block.unpack(own);
+                rest = behind;
+            }
+        }
+    }
+}
+
+fn one_after_another(lengths: &[usize]) -> Vec<usize> {
+    let starts = lengths.iter().scan(0, |end, len| {
+        let start = *end;
+        *end += len;
+        Some(start)
+    });
+    starts.collect()
+}

@@ -1,0 +1,54 @@
+//! Errors of the library as errors of MPI, which go to the communicator's error handler.
+
+use crate::native::{self, ffi, SUCCESS};
+use ffi::MPI_Comm;
+use hypercoll::Error;
+use std::collections::HashMap;
+use std::ffi::{c_int, CString};
+use std::sync::{Mutex, PoisonError};
+
+/// Texts that have a code: MPI keeps codes for ever, so that few are made.
+static CODES: Mutex<Option<HashMap<String, c_int>>> = Mutex::new(None);
+const MANY: usize = 64;
+
+/// Raises an error on a communicator. If its handler returns, so does this: the code of the error.
+pub fn raise(comm: MPI_Comm, call: &str, rank: usize, error: &Error) -> c_int {
+    let text = format!("hypercoll: rank {rank}: {call}: {error}");
+    if native::errors_are_fatal(comm) {
+        // MPI says no more than its error strings have room for.
+        eprintln!("{text}");
+    }
+    let code = code(&text);
+    // SAFETY: a live communicator.
+    unsafe { ffi::PMPI_Comm_call_errhandler(comm, code) };
+    code
+}
+
+/// An error code with that text, as far as MPI has room for it.
+fn code(text: &str) -> c_int {
+    let mut codes = CODES.lock().unwrap_or_else(PoisonError::into_inner);
+    let codes = codes.get_or_insert_with(HashMap::new);
+    if let Some(&code) = codes.get(text) {
+        return code;
+    }
+    let mut code = native::error_other();
+    if codes.len() >= MANY {
+        return code;
+    }
+    let mut end = text.len().min(ffi::MPI_MAX_ERROR_STRING as usize - 1);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let Ok(string) = CString::new(&text[..end]) else { return code };
+    // SAFETY: valid out parameters, and a string that is short enough.
+    unsafe {
+        let mut own = code;
+        if ffi::PMPI_Add_error_code(code, &mut own) == SUCCESS
+            && ffi::PMPI_Add_error_string(own, string.as_ptr().cast_mut()) == SUCCESS
+        {
+            code = own;
+        }
+    }
+    codes.insert(text.to_string(), code);
+    code
+}

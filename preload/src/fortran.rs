@@ -1,0 +1,266 @@
+//! Fortran under Open MPI, whose wrappers call `PMPI_` functions and so would pass us by: mpif.h, `use mpi`, and mpi_f08.
+//!
+//! All three pass the same: addresses of everything, handles as integers (mpi_f08 has them in a structure of one), and of mpi_f08 no
+//! address of an error code that is not wanted. Each function here translates them, and calls ours of C. (MPICH's wrappers do that
+//! themselves.)
+
+use crate::c;
+use crate::native::{self, ffi, SUCCESS};
+use ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
+use std::ffi::{c_char, c_int, c_void, CStr};
+use std::sync::OnceLock;
+
+/// The addresses by which Fortran says `MPI_IN_PLACE` and `MPI_BOTTOM`: those of variables whose names compilers write in several ways.
+struct Constants {
+    in_place: [usize; 4],
+    bottom: [usize; 4],
+}
+
+fn constants() -> &'static Constants {
+    static CONSTANTS: OnceLock<Constants> = OnceLock::new();
+    // The program may have its own, as common blocks are: the first that is found is that of all.
+    let address = |name: &CStr| {
+        // SAFETY: a name that ends.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr().cast::<c_char>()) };
+        found.addr()
+    };
+    CONSTANTS.get_or_init(|| Constants {
+        in_place: [
+            c"mpi_fortran_in_place_",
+            c"mpi_fortran_in_place",
+            c"mpi_fortran_in_place__",
+            c"MPI_FORTRAN_IN_PLACE",
+        ]
+        .map(address),
+        bottom: [c"mpi_fortran_bottom_", c"mpi_fortran_bottom", c"mpi_fortran_bottom__", c"MPI_FORTRAN_BOTTOM"]
+            .map(address),
+    })
+}
+
+/// A buffer as C has it.
+fn buffer(at: *mut c_void) -> *mut c_void {
+    let Constants { in_place, bottom } = constants();
+    match at.addr() {
+        0 => at,
+        place if in_place.contains(&place) => native::in_place().cast_mut(),
+        place if bottom.contains(&place) => native::bottom().cast_mut(),
+        _ => at,
+    }
+}
+
+/// What Fortran passes as what C takes.
+trait Passed {
+    type As;
+    unsafe fn passed(self) -> Self::As;
+}
+
+/// An integer.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Integer(*const c_int);
+/// Integers of all ranks.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Integers(*const c_int);
+/// Memory.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Buffer(*mut c_void);
+/// A handle of a datatype, an operation, or a communicator.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Type(*const c_int);
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Op(*const c_int);
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Comm(*const c_int);
+
+impl Passed for Integer {
+    type As = c_int;
+    unsafe fn passed(self) -> c_int {
+        *self.0
+    }
+}
+
+impl Passed for Integers {
+    type As = *const c_int;
+    unsafe fn passed(self) -> *const c_int {
+        self.0
+    }
+}
+
+impl Passed for Buffer {
+    type As = *mut c_void;
+    unsafe fn passed(self) -> *mut c_void {
+        buffer(self.0)
+    }
+}
+
+impl Passed for Type {
+    type As = MPI_Datatype;
+    unsafe fn passed(self) -> MPI_Datatype {
+        ffi::PMPI_Type_f2c(*self.0)
+    }
+}
+
+impl Passed for Op {
+    type As = MPI_Op;
+    unsafe fn passed(self) -> MPI_Op {
+        ffi::PMPI_Op_f2c(*self.0)
+    }
+}
+
+impl Passed for Comm {
+    type As = MPI_Comm;
+    unsafe fn passed(self) -> MPI_Comm {
+        ffi::PMPI_Comm_f2c(*self.0)
+    }
+}
+
+unsafe fn answer(error: *mut c_int, code: c_int) {
+    if !error.is_null() {
+        *error = code;
+    }
+}
+
+macro_rules! entries {
+    ($($c:ident: $mpifh:ident $f08:ident $parameters:tt;)*) => {$(entries!(@one $c $mpifh $parameters); entries!(@one $c $f08 $parameters);)*};
+    (@one $c:ident $name:ident ($($p:ident: $type:ty),*)) => {
+        #[doc = concat!("`", stringify!($c), "` of Fortran.")]
+        ///
+        /// # Safety
+        /// As MPI says.
+        #[no_mangle]
+        pub unsafe extern "C" fn $name($($p: $type,)* error: *mut c_int) {
+            answer(error, c::ints::$c($($p.passed()),*));
+        }
+    };
+}
+
+entries! {
+    MPI_Barrier: mpi_barrier_ mpi_barrier_f08_ (comm: Comm);
+    MPI_Bcast: mpi_bcast_ mpi_bcast_f08_ (buffer: Buffer, count: Integer, datatype: Type, root: Integer, comm: Comm);
+    MPI_Gather: mpi_gather_ mpi_gather_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
+        root: Integer, comm: Comm);
+    MPI_Scatter: mpi_scatter_ mpi_scatter_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
+        root: Integer, comm: Comm);
+    MPI_Allgather: mpi_allgather_ mpi_allgather_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type, comm: Comm);
+    MPI_Alltoall: mpi_alltoall_ mpi_alltoall_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type, comm: Comm);
+    MPI_Gatherv: mpi_gatherv_ mpi_gatherv_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integers, places: Integers,
+        receive_type: Type, root: Integer, comm: Comm);
+    MPI_Scatterv: mpi_scatterv_ mpi_scatterv_f08_ (
+        from: Buffer, sent: Integers, places: Integers, send_type: Type, into: Buffer, received: Integer,
+        receive_type: Type, root: Integer, comm: Comm);
+    MPI_Allgatherv: mpi_allgatherv_ mpi_allgatherv_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integers, places: Integers,
+        receive_type: Type, comm: Comm);
+    MPI_Alltoallv: mpi_alltoallv_ mpi_alltoallv_f08_ (
+        from: Buffer, sent: Integers, sent_from: Integers, send_type: Type,
+        into: Buffer, received: Integers, received_at: Integers, receive_type: Type, comm: Comm);
+    MPI_Reduce: mpi_reduce_ mpi_reduce_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, root: Integer, comm: Comm);
+    MPI_Allreduce: mpi_allreduce_ mpi_allreduce_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm);
+    MPI_Scan: mpi_scan_ mpi_scan_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm);
+    MPI_Exscan: mpi_exscan_ mpi_exscan_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm);
+    MPI_Reduce_scatter_block: mpi_reduce_scatter_block_ mpi_reduce_scatter_block_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm);
+    MPI_Reduce_scatter: mpi_reduce_scatter_ mpi_reduce_scatter_f08_ (
+        from: Buffer, into: Buffer, counts: Integers, datatype: Type, op: Op, comm: Comm);
+}
+
+/// Datatypes of all ranks; what is in place has none.
+unsafe fn types(list: *const c_int, comm: MPI_Comm, at: *mut c_void) -> Vec<MPI_Datatype> {
+    let mut size = 0;
+    if at == native::in_place().cast_mut() || ffi::PMPI_Comm_size(comm, &mut size) != SUCCESS {
+        return Vec::new();
+    }
+    let mut inter = 0;
+    if ffi::PMPI_Comm_test_inter(comm, &mut inter) == SUCCESS && inter != 0 {
+        ffi::PMPI_Comm_remote_size(comm, &mut size);
+    }
+    (0..size as usize).map(|rank| ffi::PMPI_Type_f2c(*list.add(rank))).collect()
+}
+
+#[allow(clippy::too_many_arguments)] // MPI's
+unsafe fn alltoallw(
+    from: Buffer,
+    sent: Integers,
+    sent_from: Integers,
+    send_types: *const c_int,
+    into: Buffer,
+    received: Integers,
+    received_at: Integers,
+    receive_types: *const c_int,
+    comm: Comm,
+) -> c_int {
+    let (from, into, comm) = (from.passed(), into.passed(), comm.passed());
+    let [send_types, receive_types] =
+        [(send_types, from), (receive_types, into)].map(|(list, at)| types(list, comm, at));
+    let (sent, sent_from, received, received_at) = (sent.0, sent_from.0, received.0, received_at.0);
+    let (send_types, receive_types) = (send_types.as_ptr(), receive_types.as_ptr());
+    c::ints::MPI_Alltoallw(from, sent, sent_from, send_types, into, received, received_at, receive_types, comm)
+}
+
+macro_rules! alltoallw {
+    ($($name:ident)*) => {$(
+        /// `MPI_Alltoallw` of Fortran.
+        ///
+        /// # Safety
+        /// As MPI says.
+        #[no_mangle]
+        #[allow(clippy::too_many_arguments)] // MPI's
+        pub unsafe extern "C" fn $name(
+            from: Buffer,
+            sent: Integers,
+            sent_from: Integers,
+            send_types: *const c_int,
+            into: Buffer,
+            received: Integers,
+            received_at: Integers,
+            receive_types: *const c_int,
+            comm: Comm,
+            error: *mut c_int,
+        ) {
+            let code =
+                alltoallw(from, sent, sent_from, send_types, into, received, received_at, receive_types, comm);
+            answer(error, code);
+        }
+    )*};
+}
+
+alltoallw!(mpi_alltoallw_ mpi_alltoallw_f08_);
+
+macro_rules! init {
+    ($($init:ident $init_thread:ident)*) => {$(
+        /// `MPI_Init` of Fortran.
+        ///
+        /// # Safety
+        /// As MPI says.
+        #[no_mangle]
+        pub unsafe extern "C" fn $init(error: *mut c_int) {
+            answer(error, c::MPI_Init(std::ptr::null_mut(), std::ptr::null_mut()));
+        }
+
+        /// `MPI_Init_thread` of Fortran.
+        ///
+        /// # Safety
+        /// As MPI says.
+        #[no_mangle]
+        pub unsafe extern "C" fn $init_thread(required: *const c_int, provided: *mut c_int, error: *mut c_int) {
+            let nothing = (std::ptr::null_mut(), std::ptr::null_mut());
+            answer(error, c::MPI_Init_thread(nothing.0, nothing.1, *required, provided));
+        }
+    )*};
+}
+
+init!(mpi_init_ mpi_init_thread_ mpi_init_f08_ mpi_init_thread_f08_);

@@ -1,0 +1,158 @@
+/* What only the header of MPI knows: constants that are macros, and the predefined handles by name. */
+
+#include <mpi.h>
+#include <stdint.h>
+
+#ifdef HYPERCOLL_PROBE
+#if MPI_VERSION >= 4
+hypercoll_has_mpi4
+#endif
+#ifdef OPEN_MPI
+hypercoll_has_open_mpi
+#endif
+#else
+
+_Static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of Fortran's integers are passed to C as they are");
+
+/* What operations a type has, by the table of the standard ("Predefined Reduction Operations"). */
+enum { C_INTEGER = 1, FORTRAN_INTEGER = 2, FLOATING = 4, LOGICAL = 8, COMPLEX = 16, BYTE = 32, ADDRESS = 64, PAIR = 128, NONE = 0 };
+
+struct named {
+    const char *name;
+    uintptr_t handle;
+    uint32_t group;
+};
+
+/* Writes the predefined datatypes, at most so many; how many there are. */
+size_t hypercoll_types(struct named *types, size_t room) {
+    size_t n = 0;
+#define TYPE(type, kind)                                                              \
+    if ((type) != MPI_DATATYPE_NULL && n < room) {                                    \
+        types[n].name = #type;                                                        \
+        types[n].handle = (uintptr_t)(type);                                          \
+        types[n++].group = (kind);                                                    \
+    }
+    TYPE(MPI_DOUBLE, FLOATING)
+    TYPE(MPI_INT, C_INTEGER)
+    TYPE(MPI_BYTE, BYTE)
+    TYPE(MPI_FLOAT, FLOATING)
+    TYPE(MPI_LONG, C_INTEGER)
+    TYPE(MPI_CHAR, NONE)
+    TYPE(MPI_INT64_T, C_INTEGER)
+    TYPE(MPI_UINT64_T, C_INTEGER)
+    TYPE(MPI_INT32_T, C_INTEGER)
+    TYPE(MPI_UINT32_T, C_INTEGER)
+    TYPE(MPI_UNSIGNED, C_INTEGER)
+    TYPE(MPI_UNSIGNED_LONG, C_INTEGER)
+    TYPE(MPI_LONG_LONG, C_INTEGER)
+    TYPE(MPI_UNSIGNED_LONG_LONG, C_INTEGER)
+    TYPE(MPI_SHORT, C_INTEGER)
+    TYPE(MPI_UNSIGNED_SHORT, C_INTEGER)
+    TYPE(MPI_SIGNED_CHAR, C_INTEGER)
+    TYPE(MPI_UNSIGNED_CHAR, C_INTEGER)
+    TYPE(MPI_INT8_T, C_INTEGER)
+    TYPE(MPI_INT16_T, C_INTEGER)
+    TYPE(MPI_UINT8_T, C_INTEGER)
+    TYPE(MPI_UINT16_T, C_INTEGER)
+    TYPE(MPI_LONG_DOUBLE, FLOATING)
+    TYPE(MPI_WCHAR, NONE)
+    TYPE(MPI_PACKED, NONE)
+    TYPE(MPI_C_BOOL, LOGICAL)
+    TYPE(MPI_C_FLOAT_COMPLEX, COMPLEX)
+    TYPE(MPI_C_DOUBLE_COMPLEX, COMPLEX)
+    TYPE(MPI_C_LONG_DOUBLE_COMPLEX, COMPLEX)
+    TYPE(MPI_AINT, ADDRESS)
+    TYPE(MPI_OFFSET, ADDRESS)
+    TYPE(MPI_COUNT, ADDRESS)
+    TYPE(MPI_FLOAT_INT, PAIR)
+    TYPE(MPI_DOUBLE_INT, PAIR)
+    TYPE(MPI_LONG_INT, PAIR)
+    TYPE(MPI_2INT, PAIR)
+    TYPE(MPI_SHORT_INT, PAIR)
+    TYPE(MPI_LONG_DOUBLE_INT, PAIR)
+    TYPE(MPI_CXX_BOOL, LOGICAL)
+    TYPE(MPI_CXX_FLOAT_COMPLEX, COMPLEX)
+    TYPE(MPI_CXX_DOUBLE_COMPLEX, COMPLEX)
+    TYPE(MPI_CXX_LONG_DOUBLE_COMPLEX, COMPLEX)
+    TYPE(MPI_INTEGER, FORTRAN_INTEGER)
+    TYPE(MPI_REAL, FLOATING)
+    TYPE(MPI_DOUBLE_PRECISION, FLOATING)
+    TYPE(MPI_COMPLEX, COMPLEX)
+    TYPE(MPI_DOUBLE_COMPLEX, COMPLEX)
+    TYPE(MPI_LOGICAL, LOGICAL)
+    TYPE(MPI_CHARACTER, NONE)
+    TYPE(MPI_INTEGER1, FORTRAN_INTEGER)
+    TYPE(MPI_INTEGER2, FORTRAN_INTEGER)
+    TYPE(MPI_INTEGER4, FORTRAN_INTEGER)
+    TYPE(MPI_INTEGER8, FORTRAN_INTEGER)
+    TYPE(MPI_REAL4, FLOATING)
+    TYPE(MPI_REAL8, FLOATING)
+    TYPE(MPI_REAL16, FLOATING)
+    TYPE(MPI_COMPLEX8, COMPLEX)
+    TYPE(MPI_COMPLEX16, COMPLEX)
+    TYPE(MPI_COMPLEX32, COMPLEX)
+    TYPE(MPI_2REAL, PAIR)
+    TYPE(MPI_2DOUBLE_PRECISION, PAIR)
+    TYPE(MPI_2INTEGER, PAIR)
+    return n;
+}
+
+/* What is true of an operation: the groups of types that it is defined for, and of those the ones for which it gives the same
+ * bits whichever operand is the left one. (The maximum of floating-point numbers does not, for the sake of NaN and of signed zeros.) */
+struct operation {
+    const char *name;
+    uintptr_t handle;
+    uint32_t defined;
+    uint32_t symmetric;
+};
+
+size_t hypercoll_operations(struct operation *operations, size_t room) {
+    size_t n = 0;
+    const uint32_t integers = C_INTEGER | FORTRAN_INTEGER | ADDRESS;
+#define OPERATION(operation, groups, same)                                            \
+    if (n < room) {                                                                   \
+        operations[n].name = #operation;                                              \
+        operations[n].handle = (uintptr_t)(operation);                                \
+        operations[n].defined = (groups);                                             \
+        operations[n++].symmetric = (same);                                           \
+    }
+    OPERATION(MPI_SUM, integers | FLOATING | COMPLEX, integers | FLOATING | COMPLEX)
+    OPERATION(MPI_MAX, integers | FLOATING, integers)
+    OPERATION(MPI_MIN, integers | FLOATING, integers)
+    OPERATION(MPI_PROD, integers | FLOATING | COMPLEX, integers | FLOATING)
+    OPERATION(MPI_LAND, C_INTEGER | LOGICAL, C_INTEGER | LOGICAL)
+    OPERATION(MPI_LOR, C_INTEGER | LOGICAL, C_INTEGER | LOGICAL)
+    OPERATION(MPI_LXOR, C_INTEGER | LOGICAL, C_INTEGER | LOGICAL)
+    OPERATION(MPI_BAND, integers | BYTE, integers | BYTE)
+    OPERATION(MPI_BOR, integers | BYTE, integers | BYTE)
+    OPERATION(MPI_BXOR, integers | BYTE, integers | BYTE)
+    OPERATION(MPI_MAXLOC, PAIR, 0)
+    OPERATION(MPI_MINLOC, PAIR, 0)
+    OPERATION(MPI_REPLACE, 0, 0)
+    OPERATION(MPI_NO_OP, 0, 0)
+    OPERATION(MPI_OP_NULL, 0, 0)
+    return n;
+}
+
+const void *hypercoll_in_place(void) { return MPI_IN_PLACE; }
+const void *hypercoll_bottom(void) { return MPI_BOTTOM; }
+
+/* Errors that calls of ours may end with. */
+int hypercoll_error_other(void) { return MPI_ERR_OTHER; }
+
+MPI_Errhandler hypercoll_errors_are_fatal(void) { return MPI_ERRORS_ARE_FATAL; }
+
+/* How the version string of this MPI begins, or what it has somewhere. */
+const char *hypercoll_built_for(void) {
+#if defined(OPEN_MPI)
+    return "Open MPI";
+#elif defined(I_MPI_VERSION)
+    return "Intel";
+#elif defined(MPICH_NAME) || defined(MPICH)
+    return "MPICH";
+#else
+    return "";
+#endif
+}
+
+#endif

@@ -1,0 +1,40 @@
+//! Runs the collectives of unchanged MPI programs through hypercoll: a library that is loaded before the program.
+//!
+//! ```sh
+//! mpirun -n 8 hypercoll preload -- ./program
+//! mpirun -n 8 -x LD_PRELOAD=libhypercoll_preload.so ./program
+//! ```
+//!
+//! It exports the collective functions of MPI, which the program then calls instead of MPI's own. Each is translated to a call of the
+//! library's untyped entry ([`hypercoll::raw`]). What is not served goes to the function of MPI by its `PMPI_` name, and
+//! so does everything else that is called in here.
+//!
+//! ```text
+//! c        the functions that are exported
+//! fortran  the same in Fortran, where MPI's own wrappers would pass us by
+//! calls    one function a collective: buffers, counts, datatypes and operations as the library takes them
+//! communicator, datatype, operation    what they are of MPI's handles
+//! session  from MPI_Init to MPI_Finalize
+//! trial, quick    whether native MPI makes a call, and calls of which that is known
+//! turn     threads of the program, one at a time
+//! ```
+
+#![allow(clippy::missing_safety_doc)] // of functions of our own that take the arguments of MPI's: as MPI says
+
+pub mod c;
+mod calls;
+mod communicator;
+mod datatype;
+mod failure;
+mod foreign;
+#[cfg(open_mpi)]
+pub mod fortran;
+pub mod interface;
+mod kind;
+mod native;
+mod operation;
+mod quick;
+mod report;
+mod session;
+mod trial;
+mod turn;

@@ -1,0 +1,173 @@
+//! What is native: MPI's own functions by their `PMPI_` names, and what only its header knows.
+
+pub use ::mpi::ffi;
+use ::mpi::ffi::{MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_Op};
+use std::collections::HashMap;
+use std::ffi::{c_char, c_int, c_void, CStr};
+
+/// A C string that lives as long as the program.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct NamedType {
+    name: *const c_char,
+    handle: usize,
+    group: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct NamedOperation {
+    name: *const c_char,
+    handle: usize,
+    defined: u32,
+    symmetric: u32,
+}
+
+extern "C" {
+    fn hypercoll_types(types: *mut NamedType, room: usize) -> usize;
+    fn hypercoll_operations(operations: *mut NamedOperation, room: usize) -> usize;
+    fn hypercoll_in_place() -> *const c_void;
+    fn hypercoll_bottom() -> *const c_void;
+    fn hypercoll_error_other() -> c_int;
+    fn hypercoll_errors_are_fatal() -> MPI_Errhandler;
+    fn hypercoll_built_for() -> *const c_char;
+}
+
+pub const SUCCESS: c_int = ffi::MPI_SUCCESS as c_int;
+
+/// A predefined datatype: its name, and the group of types that it belongs to in the standard's table of operations, as a bit.
+#[derive(Clone, Copy)]
+pub struct Named {
+    pub name: &'static str,
+    pub group: u32,
+}
+
+/// A predefined operation: the groups of types that it is defined for, and those for which either operand may be the left one.
+#[derive(Clone, Copy)]
+pub struct Predefined {
+    pub name: &'static str,
+    pub defined: u32,
+    pub symmetric: u32,
+}
+
+/// A handle as a number: MPI libraries have pointers, or integers.
+pub fn word<H: Copy>(handle: H) -> usize {
+    const { assert!(size_of::<H>() == 4 || size_of::<H>() == 8) };
+    // SAFETY: of that size, and plain data.
+    unsafe {
+        match size_of::<H>() {
+            4 => std::mem::transmute_copy::<H, i32>(&handle) as isize as usize,
+            _ => std::mem::transmute_copy::<H, usize>(&handle),
+        }
+    }
+}
+
+/// # Safety
+/// A string of C's that lives as long as the program.
+unsafe fn text(name: *const c_char) -> &'static str {
+    CStr::from_ptr(name).to_str().unwrap_or_default()
+}
+
+/// The predefined datatypes by their handles.
+pub fn types() -> HashMap<usize, Named> {
+    let unused = NamedType { name: std::ptr::null(), handle: 0, group: 0 };
+    let mut types = [unused; 128];
+    // SAFETY: room for so many, and strings that are constants there.
+    let known = unsafe { hypercoll_types(types.as_mut_ptr(), types.len()) };
+    let mut named = HashMap::new();
+    for known in &types[..known] {
+        // SAFETY: as above.
+        let name = unsafe { text(known.name) };
+        // Of several names of one type the first, which is the most usual one.
+        named.entry(known.handle).or_insert(Named { name, group: known.group });
+    }
+    named
+}
+
+/// The predefined operations by their handles, the most usual ones first.
+pub fn operations() -> Vec<(usize, Predefined)> {
+    let unused = NamedOperation { name: std::ptr::null(), handle: 0, defined: 0, symmetric: 0 };
+    let mut operations = [unused; 32];
+    // SAFETY: room for so many, and strings that are constants there.
+    let known = unsafe { hypercoll_operations(operations.as_mut_ptr(), operations.len()) };
+    let predefined = operations[..known].iter().map(|known| {
+        // SAFETY: as above.
+        let name = unsafe { text(known.name) };
+        (known.handle, Predefined { name, defined: known.defined, symmetric: known.symmetric })
+    });
+    predefined.collect()
+}
+
+/// `MPI_IN_PLACE`.
+pub fn in_place() -> *const c_void {
+    // SAFETY: returns a constant.
+    unsafe { hypercoll_in_place() }
+}
+
+/// `MPI_BOTTOM`.
+pub fn bottom() -> *const c_void {
+    // SAFETY: returns a constant.
+    unsafe { hypercoll_bottom() }
+}
+
+/// `MPI_ERR_OTHER`.
+pub fn error_other() -> c_int {
+    // SAFETY: returns a constant.
+    unsafe { hypercoll_error_other() }
+}
+
+/// What the version string of the MPI has in it that this is built for.
+pub fn built_for() -> &'static str {
+    // SAFETY: returns a constant.
+    unsafe { text(hypercoll_built_for()) }
+}
+
+/// Whether errors on a communicator end the job.
+pub fn errors_are_fatal(comm: MPI_Comm) -> bool {
+    // SAFETY: a live communicator; the handle that is got is given back.
+    unsafe {
+        let mut handler: MPI_Errhandler = ffi::RSMPI_ERRORS_RETURN;
+        if ffi::PMPI_Comm_get_errhandler(comm, &mut handler) != SUCCESS {
+            return true;
+        }
+        let fatal = word(handler) == word(hypercoll_errors_are_fatal());
+        ffi::PMPI_Errhandler_free(&mut handler);
+        fatal
+    }
+}
+
+pub fn is_null_type(datatype: MPI_Datatype) -> bool {
+    // SAFETY: a constant of the support library.
+    word(datatype) == word(unsafe { ffi::RSMPI_DATATYPE_NULL }) || word(datatype) == 0
+}
+
+pub fn is_null_comm(comm: MPI_Comm) -> bool {
+    // SAFETY: a constant of the support library.
+    word(comm) == word(unsafe { ffi::RSMPI_COMM_NULL }) || word(comm) == 0
+}
+
+/// Whether an operation that is not predefined commutes.
+pub fn commutes(op: MPI_Op) -> Option<bool> {
+    let mut commutes = 0;
+    // SAFETY: a valid out parameter.
+    (unsafe { ffi::PMPI_Op_commutative(op, &mut commutes) } == SUCCESS).then_some(commutes != 0)
+}
+
+/// Combines values of all ranks of a communicator, which call this together; whether MPI could do it. Other threads have their turns
+/// meanwhile.
+///
+/// # Safety
+/// A live communicator, and a datatype and an operation for such values.
+pub unsafe fn agree<T>(values: &mut [T], datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) -> bool {
+    let (mut request, mut done) = (ffi::RSMPI_REQUEST_NULL, 0);
+    let (at, count) = (values.as_mut_ptr().cast::<c_void>(), values.len() as c_int);
+    let mut code = ffi::PMPI_Iallreduce(in_place(), at, count, datatype, op, comm, &mut request);
+    while code == SUCCESS && done == 0 {
+        crate::turn::give_way();
+        code = ffi::PMPI_Test(&mut request, &mut done, ffi::RSMPI_STATUS_IGNORE);
+        if done == 0 {
+            std::thread::yield_now();
+        }
+    }
+    code == SUCCESS
+}

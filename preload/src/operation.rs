@@ -1,0 +1,104 @@
+//! Operations: what combines the elements of a reduction. `PMPI_Reduce_local` does it, whatever the operation.
+
+use crate::datatype::{pack, unpack, Layout, Scratch};
+use crate::native::{self, ffi};
+use crate::session;
+use ffi::{MPI_Datatype, MPI_Op};
+use hypercoll::schedule::Side;
+use std::ffi::{c_int, c_void};
+
+/// Bytes that are copied at a time where operands change their sides.
+const EXCHANGED: usize = 8 << 10;
+
+/// An operation on elements of a datatype.
+#[derive(Clone, Copy)]
+pub struct Operation {
+    op: MPI_Op,
+    datatype: MPI_Datatype,
+    layout: Layout,
+    /// Whether elements lie as they travel.
+    dense: bool,
+    symmetric: bool,
+    pub commutes: bool,
+    pub name: &'static str,
+}
+
+impl Operation {
+    /// `None` if it is not defined for them, or is none.
+    pub fn of(op: MPI_Op, datatype: MPI_Datatype, layout: Layout) -> Option<Operation> {
+        let handle = native::word(op);
+        let dense = layout.is_dense(2);
+        let predefined = session::facts().operations.iter().find(|(known, _)| *known == handle);
+        let (name, commutes, symmetric) = match predefined {
+            Some((_, known)) => (known.defined & layout.group != 0).then_some((
+                known.name,
+                true,
+                known.symmetric & layout.group != 0,
+            ))?,
+            None if handle == 0 => return None,
+            None => match native::commutes(op)? {
+                true => ("a commutative operation of the program's", true, false),
+                false => ("an operation of the program's", false, false),
+            },
+        };
+        Some(Operation { op, datatype, layout, dense, symmetric, commutes, name })
+    }
+
+    /// Combines packed elements as [`hypercoll::raw::Operator::combine`] says.
+    pub fn combine(&self, side: Side, from: &[u8], into: &mut [u8]) {
+        let count = into.len().checked_div(self.layout.size).unwrap_or(0);
+        if count == 0 {
+            return;
+        }
+        // SAFETY: as many elements in both, which are distinct; those that do not lie as they travel are laid out first.
+        unsafe {
+            match (self.dense, side) {
+                (false, _) => self.combine_laid_out(side, from, into, count),
+                (true, Side::Left) => self.reduce(from.as_ptr(), into.as_mut_ptr(), count),
+                (true, Side::Right) if self.symmetric => self.reduce(from.as_ptr(), into.as_mut_ptr(), count),
+                (true, Side::Right) => self.combine_from_the_right(from, into),
+            }
+        }
+    }
+
+    /// `into = from op into`, of elements as the program has them.
+    unsafe fn reduce(&self, from: *const u8, into: *mut u8, count: usize) {
+        let mut done = 0;
+        while done < count {
+            let now = (count - done).min(c_int::MAX as usize);
+            let at = done as isize * self.layout.extent - if self.dense { self.layout.first } else { 0 };
+            let from = from.wrapping_offset(at).cast::<c_void>().cast_mut();
+            let into = into.wrapping_offset(at).cast::<c_void>();
+            ffi::PMPI_Reduce_local(from, into, now as c_int, self.datatype, self.op);
+            done += now;
+        }
+    }
+
+    /// `into = into op from`.
+    unsafe fn combine_from_the_right(&self, from: &[u8], into: &mut [u8]) {
+        let size = self.layout.size;
+        let at_once = (EXCHANGED / size).max(1) * size;
+        let mut right = Scratch::new(at_once.min(into.len()));
+        for (from, into) in from.chunks(at_once).zip(into.chunks_mut(at_once)) {
+            let right = &mut right.bytes()[..from.len()];
+            right.copy_from_slice(from);
+            self.reduce(into.as_ptr(), right.as_mut_ptr(), right.len() / size);
+            into.copy_from_slice(right);
+        }
+    }
+
+    unsafe fn combine_laid_out(&self, side: Side, from: &[u8], into: &mut [u8], count: usize) {
+        let (first, end) = self.layout.reach(count);
+        let room = (end - first).max(0) as usize;
+        let (mut theirs, mut ours) = (Scratch::new(room), Scratch::new(room));
+        let [theirs, ours] = [&mut theirs, &mut ours].map(|scratch| scratch.start().wrapping_offset(-first));
+        unpack(from, theirs, count, self.datatype, self.layout);
+        unpack(into, ours, count, self.datatype, self.layout);
+        let (left, right) = match side {
+            Side::Left => (theirs, ours),
+            Side::Right => (ours, theirs),
+        };
+        self.reduce(left, right, count);
+        pack(right, count, self.datatype, self.layout, into);
+    }
+}

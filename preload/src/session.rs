@@ -1,0 +1,308 @@
+//! What there is from `MPI_Init` to `MPI_Finalize`: what the environment asks for, what MPI is like, and what is ours in this process.
+
+use crate::communicator::{self, Communicators};
+use crate::datatype::Layout;
+use crate::foreign;
+use crate::kind::{Kind, Kinds};
+use crate::native::{self, ffi, Named, Predefined, SUCCESS};
+use crate::report::{self, Report};
+use crate::turn::{self, Turn};
+use ffi::{MPI_Comm, MPI_Datatype};
+use std::cell::UnsafeCell;
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::OnceLock;
+
+const BEFORE: u8 = 0;
+const ACTIVE: u8 = 1;
+const OVER: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(BEFORE);
+static SEVERAL_THREADS: AtomicBool = AtomicBool::new(false);
+static FACTS: OnceLock<Facts> = OnceLock::new();
+static OWN: Own = Own(UnsafeCell::new(None));
+
+/// What does not change.
+pub struct Facts {
+    pub types: HashMap<usize, Named, BuildHasherDefault<Mix>>,
+    pub operations: Vec<(usize, Predefined)>,
+    /// Where communicators, and datatypes, have what is ours.
+    pub communicator_key: c_int,
+    datatype_key: c_int,
+    pub asked: Asked,
+}
+
+/// What the environment asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The collectives that are ours.
+    pub ours: Kinds,
+    /// The call on a communicator from which on its calls are ours.
+    pub from: u64,
+    /// Whether native MPI is tried out, and makes what it is faster at.
+    pub compares: bool,
+    /// Where to report to.
+    pub report: Option<String>,
+    /// The same bits in every run.
+    pub reproducible: bool,
+}
+
+/// What is ours, of the thread that has its turn.
+pub struct Tables {
+    layouts: HashMap<usize, Layout, BuildHasherDefault<Mix>>,
+    pub communicators: Communicators,
+    pub report: Option<Report>,
+}
+
+struct Own(UnsafeCell<Option<Tables>>);
+
+// SAFETY: used by the thread that has its turn, alone; where MPI serves one thread at a time, the program sees to that.
+unsafe impl Sync for Own {}
+
+/// Spreads handles, which are addresses or small numbers.
+#[derive(Default)]
+pub struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_usize(byte.into()));
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.0 = (self.0 ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+    }
+}
+
+/// Whether MPI serves several threads at once.
+pub fn several_threads() -> bool {
+    SEVERAL_THREADS.load(Ordering::Relaxed)
+}
+
+/// Whether calls may be ours. (A program whose `MPI_Init` went another way is noticed here.)
+pub fn is_active() -> bool {
+    match STATE.load(Ordering::Acquire) {
+        ACTIVE => true,
+        BEFORE => late(),
+        _ => false,
+    }
+}
+
+#[cold]
+fn late() -> bool {
+    let (mut is_up, mut is_over) = (0, 0);
+    // SAFETY: allowed at any time; valid out parameters.
+    unsafe {
+        ffi::PMPI_Initialized(&mut is_up);
+        ffi::PMPI_Finalized(&mut is_over);
+    }
+    if is_up != 0 && is_over == 0 {
+        begin();
+    }
+    STATE.load(Ordering::Acquire) == ACTIVE
+}
+
+/// The facts; there are some while calls may be ours.
+pub fn facts() -> &'static Facts {
+    FACTS.get().expect("only asked for while calls may be ours")
+}
+
+/// The tables, for the thread that has its turn. What is got of them is not kept beyond the next call that may change them.
+pub fn tables(_: &Turn) -> &'static mut Tables {
+    // SAFETY: of one thread at a time; no two references from here are used alternately, as each is used up before the next is got.
+    unsafe { (*OWN.0.get()).as_mut() }.expect("only asked for while calls may be ours")
+}
+
+/// The environment, when it is read, is that of MPI_Init; what makes no sense in it is said, and leaves everything to MPI.
+pub fn begin() {
+    if STATE.load(Ordering::Acquire) != BEFORE {
+        return;
+    }
+    if let Some(other) = foreign::other() {
+        foreign::say(&other);
+        STATE.store(OVER, Ordering::Release);
+        return;
+    }
+    let mut level = 0;
+    // SAFETY: MPI is up; a valid out parameter.
+    unsafe { ffi::PMPI_Query_thread(&mut level) };
+    SEVERAL_THREADS.store(level >= ffi::MPI_THREAD_MULTIPLE as c_int, Ordering::Release);
+    let asked = match Asked::of(|name| std::env::var(name).ok()) {
+        Ok(asked) => asked,
+        Err(why) => {
+            eprintln!("hypercoll: {why}; all collectives are left to MPI");
+            STATE.store(OVER, Ordering::Release);
+            return;
+        }
+    };
+    if asked.reproducible {
+        // What is measured differs from run to run, and so would the choice.
+        std::env::set_var("HYPERCOLL_MEASURE", "off");
+        if std::env::var_os("HYPERCOLL_TUNING").is_none() {
+            std::env::set_var("HYPERCOLL_TUNING", "");
+        }
+    }
+    if several_threads() {
+        // SAFETY: whatever uses the library here has its turn.
+        unsafe { hypercoll::raw::threads_take_turns(turn::give_way) };
+    }
+    let (mut communicator_key, mut datatype_key, mut end_key) = (0, 0, 0);
+    let nothing = std::ptr::null_mut();
+    // SAFETY: MPI is up; the functions have the signatures that it calls them by, and are there as long as the program.
+    let made = unsafe {
+        ffi::PMPI_Comm_create_keyval(Some(not_copied), Some(communicator::freed), &mut communicator_key, nothing)
+            == SUCCESS
+            && ffi::PMPI_Type_create_keyval(Some(not_copied_either), Some(type_freed), &mut datatype_key, nothing)
+                == SUCCESS
+            && ffi::PMPI_Comm_create_keyval(Some(not_copied), Some(mpi_ends), &mut end_key, nothing) == SUCCESS
+            && ffi::PMPI_Comm_set_attr(ffi::RSMPI_COMM_SELF, end_key, nothing) == SUCCESS
+    };
+    if !made {
+        eprintln!("hypercoll: MPI gives no attributes; all collectives are left to it");
+        STATE.store(OVER, Ordering::Release);
+        return;
+    }
+    let report = asked.report.is_some().then(Report::new);
+    let types = native::types().into_iter().collect();
+    let facts = Facts { types, operations: native::operations(), communicator_key, datatype_key, asked };
+    let _ = FACTS.set(facts);
+    let tables = Tables { layouts: HashMap::default(), communicators: Communicators::default(), report };
+    // SAFETY: the state says that nobody uses it yet, and this is the thread that initialises MPI.
+    unsafe { *OWN.0.get() = Some(tables) };
+    STATE.store(ACTIVE, Ordering::Release);
+}
+
+/// A duplicate of a communicator has nothing of its own at first.
+unsafe extern "C" fn not_copied(
+    _: MPI_Comm,
+    _: c_int,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+    copied: *mut c_int,
+) -> c_int {
+    *copied = 0;
+    SUCCESS
+}
+
+/// Nor has that of a datatype.
+unsafe extern "C" fn not_copied_either(
+    _: MPI_Datatype,
+    _: c_int,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+    copied: *mut c_int,
+) -> c_int {
+    *copied = 0;
+    SUCCESS
+}
+
+/// `MPI_Finalize` begins: it gives up `MPI_COMM_SELF` first, while all of MPI can still be used.
+extern "C" fn mpi_ends(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
+    if STATE.swap(OVER, Ordering::AcqRel) == ACTIVE {
+        let turn = turn::take();
+        let tables = tables(&turn);
+        let served = tables.communicators.let_go();
+        if let (Some(report), Some(target)) = (tables.report.take(), &facts().asked.report) {
+            report::write(report, served, target);
+        }
+    }
+    SUCCESS
+}
+
+/// The layout of a predefined datatype, if it has been needed before.
+pub fn known_layout(datatype: MPI_Datatype) -> Option<Layout> {
+    tables(&turn::take()).layouts.get(&native::word(datatype)).copied()
+}
+
+pub fn know_layout(datatype: MPI_Datatype, layout: Layout) {
+    tables(&turn::take()).layouts.insert(native::word(datatype), layout);
+}
+
+/// The layout of a datatype of the program's, which MPI keeps with it.
+pub fn attached_layout(datatype: MPI_Datatype) -> Option<Layout> {
+    let (mut found, mut is_there) = (std::ptr::null_mut::<Layout>(), 0);
+    // SAFETY: a live datatype and key; the out parameters are valid, the first of them as MPI wants it: the address of a pointer.
+    let code = unsafe {
+        ffi::PMPI_Type_get_attr(datatype, facts().datatype_key, (&raw mut found).cast::<c_void>(), &mut is_there)
+    };
+    // SAFETY: what is attached is a box, until the datatype is freed.
+    (code == SUCCESS && is_there != 0).then(|| unsafe { *found })
+}
+
+pub fn attach_layout(datatype: MPI_Datatype, layout: Layout) {
+    let kept = Box::into_raw(Box::new(layout));
+    // SAFETY: a live datatype and key; `type_freed` gives the box back.
+    let code = unsafe { ffi::PMPI_Type_set_attr(datatype, facts().datatype_key, kept.cast()) };
+    if code != SUCCESS {
+        // SAFETY: nobody else has it.
+        drop(unsafe { Box::from_raw(kept) });
+    }
+}
+
+unsafe extern "C" fn type_freed(_: MPI_Datatype, _: c_int, kept: *mut c_void, _: *mut c_void) -> c_int {
+    let _turn = turn::take();
+    drop(Box::from_raw(kept.cast::<Layout>()));
+    SUCCESS
+}
+
+impl Asked {
+    /// What the variables say.
+    ///
+    /// # Errors
+    /// Which one makes no sense, and why.
+    pub fn of(variable: impl Fn(&str) -> Option<String>) -> Result<Asked, String> {
+        let said = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let kinds =
+            |name: &str| said(name).map(|list| Kinds::parse(&list).map_err(|why| format!("{name}: {why}"))).transpose();
+        let mut ours = kinds("HYPERCOLL_ONLY")?.unwrap_or(Kinds::SERVED);
+        if let Some(native) = kinds("HYPERCOLL_NATIVE")? {
+            ours = ours.without(native);
+        }
+        let reproducible = match said("HYPERCOLL_REPRODUCIBLE").as_deref() {
+            None | Some("0") => false,
+            Some("1") => true,
+            Some(other) => return Err(format!("HYPERCOLL_REPRODUCIBLE: '{other}' is neither 0 nor 1")),
+        };
+        // Who asks for algorithms wants to see them.
+        let forces = FORCES.iter().any(|name| said(name).is_some());
+        let from = match said("HYPERCOLL_FROM_CALL") {
+            None if forces || reproducible => 1,
+            None => DEFAULT_FROM,
+            Some(value) => match value.parse() {
+                Ok(from @ 1..) => from,
+                _ => return Err(format!("HYPERCOLL_FROM_CALL: '{value}' is no number of a call, from 1 on")),
+            },
+        };
+        let compares = match said("HYPERCOLL_COMPARE").as_deref() {
+            None => !forces,
+            Some("on") => true,
+            Some("off") => false,
+            Some(other) => return Err(format!("HYPERCOLL_COMPARE: '{other}' is neither on nor off")),
+        };
+        // What depends on the time that calls take differs from run to run.
+        let compares = compares && !reproducible;
+        Ok(Asked { ours, from, compares, report: said("HYPERCOLL_REPORT"), reproducible })
+    }
+}
+
+/// To make a hypercube takes as long as a number of short calls, and many communicators are made for a few.
+const DEFAULT_FROM: u64 = 17;
+
+/// Variables that ask for algorithms.
+const FORCES: [&str; 4] = ["HYPERCOLL_ALGORITHM", "HYPERCOLL_PACKET", "HYPERCOLL_PORTS", "HYPERCOLL_SYMMETRIZED"];
+
+impl Tables {
+    /// Notes a call, if that is asked for.
+    pub fn note(&mut self, kind: Kind, bytes: usize, by: report::By, seconds: f64) {
+        if let Some(report) = &mut self.report {
+            report.note(kind, bytes, by, seconds);
+        }
+    }
+}

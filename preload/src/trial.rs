@@ -1,0 +1,148 @@
+//! Whether a kind of call is ours is tried out: some calls are made by us, some by native MPI, and then all ranks decide alike.
+//!
+//! The choice of the library knows what its algorithms take, but of native MPI only what `hypercoll tune` has measured. So calls of one
+//! collective and about one size are made in turns of several at first, ours before MPI's, and timed. Then the ranks take the largest of
+//! their means, for each of both, and the lesser of the two makes such calls from now on. As programs have phases, that is tried again
+//! later, ever longer and ever more rarely. Which turn it is depends on nothing but the number of such calls on the communicator, which
+//! is the same on all ranks.
+
+use crate::native::{self, ffi};
+use ffi::MPI_Comm;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// How much longer than MPI's our calls may take: differences below that are none.
+const ALIKE: f64 = 1.03;
+
+/// What is known of calls of one collective and about one size.
+#[derive(Default)]
+pub struct Trial {
+    calls: usize,
+    ours: Vec<f64>,
+    natives: Vec<f64>,
+    verdict: Option<Who>,
+    /// Calls for which the verdict stands yet, and how many trials there have been.
+    stands: Box<AtomicU64>,
+    trials: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Who {
+    Ours,
+    Native,
+}
+
+/// What is to be done with a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// Who makes it.
+    By(Who),
+    /// Who makes it, and that it is timed.
+    Timed(Who),
+}
+
+/// Calls in a turn, and those at its beginning that are not timed; long calls need fewer.
+fn turn(bytes: usize) -> (usize, usize) {
+    match bytes {
+        0..=0x3fff => (24, 6),
+        0x4000..=0xf_ffff => (8, 2),
+        _ => (3, 1),
+    }
+}
+
+/// Each has two turns.
+const TURNS: usize = 4;
+/// For how many calls the first verdict stands, and the later ones four times as many each.
+const STANDS: u64 = 1000;
+const RAREST: u32 = 10;
+/// Turns of later trials are twice as long each, so many times at most.
+const LONGEST: u32 = 4;
+
+/// Sizes within a factor of four are alike.
+pub fn class(bytes: usize) -> u32 {
+    bytes.checked_ilog2().map_or(0, |log| 1 + log / 2)
+}
+
+impl Trial {
+    /// What is to be done with the next call; all ranks of the communicator ask this together.
+    ///
+    /// # Safety
+    /// A live communicator.
+    pub unsafe fn next(&mut self, bytes: usize, comm: MPI_Comm) -> Next {
+        if let Some(who) = self.verdict {
+            if self.uses_up() {
+                return Next::By(who);
+            }
+            (self.verdict, self.calls) = (None, 0);
+        }
+        // Of the class, so that ranks agree though calls of it differ a little.
+        let (length, untimed) = turn(1usize.checked_shl(2 * class(bytes)).unwrap_or(usize::MAX));
+        let length = length << self.trials.min(LONGEST);
+        if self.calls == TURNS * length {
+            let who = decided([&mut self.ours, &mut self.natives].map(mean), comm);
+            self.verdict = Some(who);
+            self.stands.store(STANDS << (2 * self.trials.min(RAREST)), Relaxed);
+            self.trials += 1;
+            return Next::By(who);
+        }
+        let who = if (self.calls / length).is_multiple_of(2) { Who::Ours } else { Who::Native };
+        let timed = self.calls % length >= untimed;
+        self.calls += 1;
+        if timed {
+            Next::Timed(who)
+        } else {
+            Next::By(who)
+        }
+    }
+
+    fn uses_up(&self) -> bool {
+        use_up(&self.stands)
+    }
+
+    /// For how many calls the verdict stands; there as long as the communicator.
+    pub fn stands(&self) -> *const AtomicU64 {
+        &*self.stands
+    }
+
+    /// Whether it has been decided.
+    pub fn is_over(&self) -> bool {
+        self.verdict.is_some()
+    }
+
+    /// Notes what a timed call has taken.
+    pub fn note(&mut self, who: Who, seconds: f64) {
+        match who {
+            Who::Ours => self.ours.push(seconds),
+            Who::Native => self.natives.push(seconds),
+        }
+    }
+}
+
+/// Uses up one of so many calls, if there is one left.
+#[inline]
+pub fn use_up(stands: &AtomicU64) -> bool {
+    let left = stands.load(Relaxed);
+    if left > 0 {
+        stands.store(left - 1, Relaxed);
+    }
+    left > 0
+}
+
+/// Without the longest few, in which something else went on. Leaves nothing.
+fn mean(times: &mut Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times.truncate(times.len() - times.len() / 16);
+    let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
+    times.clear();
+    mean
+}
+
+/// What follows from the means of all ranks.
+unsafe fn decided(mut means: [f64; 2], comm: MPI_Comm) -> Who {
+    let agreed = native::agree(&mut means, ffi::RSMPI_DOUBLE, ffi::RSMPI_MAX, comm);
+    let [ours, natives] = means;
+    if agreed && ours > ALIKE * natives {
+        Who::Native
+    } else {
+        Who::Ours
+    }
+}

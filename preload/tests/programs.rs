@@ -1,0 +1,210 @@
+//! Unchanged programs under `mpirun`: through hypercoll they do what they do natively.
+//!
+//! `HYPERCOLL_MPIRUN` names another launcher than `mpirun`, `MPICC` and `MPIFORT` other compilers than those of that name: all of one MPI.
+
+#[path = "../../tests/common/mpirun.rs"]
+mod mpirun;
+#[path = "../../tests/common/process.rs"]
+mod process;
+
+use mpirun::mpirun_with;
+use process::{run, Output};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What is loaded before the program; Cargo has built it for this test.
+fn library() -> PathBuf {
+    let library = std::env::current_exe().expect("this test").with_file_name("libhypercoll_preload.so");
+    assert!(library.exists(), "{} is not there", library.display());
+    library
+}
+
+fn place(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// Compiles a program.
+fn built(source: &str, name: &str, flags: &[&str]) -> PathBuf {
+    built_with(source, name, flags, &[])
+}
+
+/// Compiles a program, with libraries.
+fn built_with(source: &str, name: &str, flags: &[&str], libraries: &[&str]) -> PathBuf {
+    let (variable, usual) = if source.ends_with(".c") { ("MPICC", "mpicc") } else { ("MPIFORT", "mpifort") };
+    let mut command = Command::new(std::env::var(variable).unwrap_or_else(|_| usual.into()));
+    let program = place(name);
+    command
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["-O1"])
+        .args(flags)
+        .arg("-o")
+        .arg(&program)
+        .arg(source)
+        .args(libraries);
+    let output = run(command);
+    assert_eq!(output.code, Some(0), "{source}: {}", output.told());
+    program
+}
+
+/// Runs a program with the library before it.
+fn through_hypercoll(variables: &[(&str, &str)], ranks: usize, program: &Path, arguments: &[&str]) -> Output {
+    let preload = format!("LD_PRELOAD={}", library().display());
+    let words = [&[preload.as_str(), program.to_str().expect("a path")], arguments].concat();
+    mpirun_with(variables, ranks, Path::new("env"), &words)
+}
+
+/// All that can be ours is, from the first call on.
+const ALL: [(&str, &str); 2] = [("HYPERCOLL_FROM_CALL", "1"), ("HYPERCOLL_COMPARE", "off")];
+
+/// Runs a program that writes a file a rank, natively and through hypercoll, and compares them.
+fn says_the_same(program: &Path, name: &str, ranks: usize, variables: &[(&str, &str)]) {
+    let files = |how: &str| place(&format!("{name}-{ranks}-{how}"));
+    let [native, ours] = ["native", "ours"].map(files);
+    let [native, ours] = [native.to_str().expect("a path"), ours.to_str().expect("a path")];
+    let report = format!("{ours}.json");
+    let output = mpirun_with(&[], ranks, program, &[native]);
+    assert_eq!(output.code, Some(0), "{ranks} ranks: {}", output.told());
+    let output = through_hypercoll(&[variables, &[("HYPERCOLL_REPORT", &report)]].concat(), ranks, program, &[ours]);
+    assert_eq!(output.code, Some(0), "{ranks} ranks {variables:?}: {}", output.told());
+    for rank in 0..ranks {
+        let [expected, found] =
+            [native, ours].map(|prefix| std::fs::read_to_string(format!("{prefix}.{rank}")).expect("a file"));
+        assert!(expected.lines().count() > 100, "{name}: {expected}");
+        for (expected, found) in expected.lines().zip(found.lines()) {
+            assert_eq!(found, expected, "rank {rank} of {ranks}, {variables:?}");
+        }
+        assert_eq!(found.lines().count(), expected.lines().count());
+    }
+    // Else both went the same way.
+    let told = std::fs::read_to_string(&report).expect("a report");
+    let ours = told.lines().filter(|row| row.contains("\"served_by\":\"ours\"")).count();
+    assert_eq!(ours > 0, ranks > 1, "{ranks} ranks: {told}");
+    if variables.starts_with(&ALL) {
+        let left = told.lines().find(|row| row.contains("\"served_by\":\"native\"") && !row.contains("one rank alone"));
+        assert_eq!(left, None, "{told}");
+    }
+}
+
+#[test]
+fn c_programs_get_the_same_results() {
+    let program = built("tests/programs/collectives.c", "collectives", &[]);
+    for ranks in [1, 2, 3, 5, 8] {
+        says_the_same(&program, "collectives", ranks, &ALL);
+    }
+    // As it comes: some calls are ours, some MPI's.
+    says_the_same(&program, "collectives", 4, &[]);
+    for (shared_memory, ranks) in [("off", 3), ("two-copies", 3)] {
+        let variables = [ALL[0], ALL[1], ("HYPERCOLL_SHARED_MEMORY", shared_memory)];
+        says_the_same(&program, "collectives", ranks, &variables);
+    }
+}
+
+/// Where gfortran puts modules.
+const MODULES: &str = concat!("-J", env!("CARGO_TARGET_TMPDIR"));
+
+#[test]
+fn fortran_programs_get_the_same_results() {
+    for (name, flags) in [("mpif", &["-cpp", MODULES][..]), ("f08", &["-cpp", "-DF08", MODULES])] {
+        let program = built("tests/programs/collectives.f90", name, flags);
+        for ranks in [1, 3] {
+            says_the_same(&program, name, ranks, &ALL);
+        }
+    }
+}
+
+/// What ranks find wrong between them comes to C as to Rust: on all ranks the same, by the error handler of the communicator.
+#[test]
+fn wrong_programs_get_errors_on_all_ranks() {
+    let program = built("tests/programs/wrong.c", "wrong", &[]);
+    let differ = ["rank 1 called barrier", "rank 1 called all-reduce (call 4, 5 x MPI_INT", "mpi_max"];
+    for (what, told) in ["calls", "lengths", "operations"].into_iter().zip(differ) {
+        let output = through_hypercoll(&ALL, 3, &program, &[what, "return"]);
+        assert_eq!(output.code, Some(0), "{what}: {}", output.told());
+        for rank in 0..3 {
+            let said = |beginning: String| output.stdout.lines().filter(|line| line.starts_with(&beginning)).count();
+            assert_eq!(said(format!("rank {rank} class other: hypercoll: rank {rank}: ")), 1, "{}", output.told());
+            assert_eq!(said(format!("rank {rank}: and then an error")), 1, "{}", output.told());
+        }
+        assert_eq!(output.stdout.matches(told).count(), 3, "{what}: {}", output.told());
+        // The usual error handler ends the job, and the text is said in full.
+        let output = through_hypercoll(&ALL, 3, &program, &[what]);
+        assert!(!matches!(output.code, Some(0) | None), "{what}: {}", output.told());
+        assert!(output.stderr.contains(told) && !output.stdout.contains("no error"), "{what}: {}", output.told());
+    }
+    let output = through_hypercoll(&ALL, 3, &program, &["leaves"]);
+    assert!(output.stderr.contains("rank 1 has ended"), "{}", output.told());
+    let output = through_hypercoll(&ALL, 3, &program, &["nothing"]);
+    assert_eq!((output.code, output.stdout.matches("no error").count()), (Some(0), 3), "{}", output.told());
+}
+
+/// What makes no sense is said, and leaves all to MPI; so do lists of collectives.
+#[test]
+fn the_environment_says_what_is_served() {
+    let program = built("tests/programs/wrong.c", "environment", &[]);
+    let rows = |variables: &[(&str, &str)]| {
+        let output = through_hypercoll(&[variables, &[("HYPERCOLL_REPORT", "-")]].concat(), 2, &program, &["nothing"]);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        (output.stdout, output.stderr)
+    };
+    let served = |rows: &str, name: &str, by: &str| rows.lines().any(|row| row.starts_with(name) && row.contains(by));
+    let (all, _) = rows(&ALL);
+    assert!(served(&all, "bcast", "ours: ") && served(&all, "allreduce", "ours: "), "{all}");
+    let (only, _) = rows(&[ALL[0], ALL[1], ("HYPERCOLL_ONLY", "bcast,MPI_Barrier")]);
+    assert!(served(&only, "bcast", "ours: ") && served(&only, "allreduce", "MPI: asked for"), "{only}");
+    let (native, _) = rows(&[ALL[0], ALL[1], ("HYPERCOLL_NATIVE", "broadcast")]);
+    assert!(served(&native, "bcast", "MPI: asked for") && served(&native, "allreduce", "ours: "), "{native}");
+    let (young, _) = rows(&[]);
+    assert!(served(&young, "bcast", "MPI: a young communicator"), "{young}");
+    let (nothing, said) = rows(&[("HYPERCOLL_ONLY", "bcast,nonsense")]);
+    assert!(
+        said.contains("HYPERCOLL_ONLY: 'nonsense' is none of barrier, bcast, ") && !nothing.contains("ours"),
+        "{said}"
+    );
+}
+
+/// The examples of a user, with the header and without.
+#[test]
+fn examples_run() {
+    let library = library();
+    let place = library.parent().expect("a directory").to_str().expect("a path").to_string();
+    // As pkg-config would have it.
+    let link = [format!("-L{place}"), format!("-Wl,-rpath,{place}")];
+    let flags = ["-Iinclude", &link[0], &link[1], "-Wl,--no-as-needed"];
+    let explain = built_with("examples/explain.c", "explain", &flags, &["-lhypercoll_preload"]);
+    let output = mpirun_with(&ALL, 4, &explain, &[]);
+    assert_eq!(output.code, Some(0), "{}", output.told());
+    for said in ["the sum is 6", "broadcast of 8000 x 1 B on 4 ranks, root 0: sbt", "avoiding 0-1", "the largest is 3"]
+    {
+        assert!(output.stdout.contains(said), "{said}: {}", output.told());
+    }
+    let mut programs = vec![
+        (built("examples/mean.f", "mean-mpif", &[]), vec![]),
+        (built("examples/mean_f08.f90", "mean-f08", &[]), vec![]),
+    ];
+    let mut python = Command::new("python3");
+    python.args(["-c", "import mpi4py.MPI"]);
+    match run(python).code {
+        Some(0) => {
+            programs.push((PathBuf::from("python3"), vec![concat!(env!("CARGO_MANIFEST_DIR"), "/examples/mean.py")]))
+        }
+        _ => eprintln!("python3 has no mpi4py here: its example is left out"),
+    }
+    for (program, arguments) in programs {
+        let output = through_hypercoll(&[ALL[0], ALL[1], ("HYPERCOLL_REPORT", "-")], 4, &program, &arguments);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        assert!(output.stdout.contains("the mean is") && output.stdout.contains("3.00"), "{}", output.told());
+        let ours = output.stdout.lines().any(|row| row.starts_with("allreduce") && row.contains("ours: "));
+        assert!(ours, "{}", output.told());
+    }
+}
+
+/// Two threads of each rank have calls on communicators of their own at the same time, in an order that differs between ranks.
+#[test]
+fn threads_do_not_wait_for_each_other() {
+    let program = built("tests/programs/threads.c", "threads", &["-pthread"]);
+    for shared_memory in ["single-copy", "off"] {
+        let output = through_hypercoll(&[ALL[0], ALL[1], ("HYPERCOLL_SHARED_MEMORY", shared_memory)], 3, &program, &[]);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), 3, "{}", output.told());
+    }
+}
