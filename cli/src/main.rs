@@ -7,6 +7,7 @@ mod check;
 mod check_all;
 mod explain;
 mod figures;
+mod machine;
 mod plot;
 mod run;
 mod simulate;
