@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod check_all;
 mod explain;
+mod export;
 mod figures;
 mod machine;
 mod plot;
@@ -45,6 +46,8 @@ enum Command {
     Simulate(simulate::SimulateArgs),
     /// Print which algorithm a call gets, why, and what the others would take
     Explain(explain::ExplainArgs),
+    /// Write schedules as input of SimGrid or LogGOPSim
+    Export(export::ExportArgs),
     /// Run all algorithms for real and compare their results (under mpirun, or with --threads)
     Verify(verify::VerifyArgs),
     /// Measure what the choice of algorithms needs to know of a machine, and write it to a file (under mpirun)
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(args, &mut out),
         Command::Simulate(args) => simulate::run(args, &mut out),
         Command::Explain(args) => explain::run(args, &mut out),
+        Command::Export(args) => export::run(args, &mut out),
         Command::Verify(args) => verify::run(args, &mut out),
         Command::Tune(args) => tune::run(args, &mut out),
         Command::Bench(args) => bench::run(args, &mut out),
