@@ -11,6 +11,7 @@ mod figures;
 mod machine;
 mod plot;
 mod run;
+mod scale;
 mod simulate;
 mod table;
 mod tree;
@@ -48,6 +49,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Write schedules as input of SimGrid or LogGOPSim
     Export(export::ExportArgs),
+    /// Compare with the choices of Open MPI, MPICH and MVAPICH2 on thousands of ranks, in SimGrid
+    Scale(scale::ScaleArgs),
     /// Run all algorithms for real and compare their results (under mpirun, or with --threads)
     Verify(verify::VerifyArgs),
     /// Measure what the choice of algorithms needs to know of a machine, and write it to a file (under mpirun)
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(args, &mut out),
         Command::Explain(args) => explain::run(args, &mut out),
         Command::Export(args) => export::run(args, &mut out),
+        Command::Scale(args) => scale::run(args, &mut out),
         Command::Verify(args) => verify::run(args, &mut out),
         Command::Tune(args) => tune::run(args, &mut out),
         Command::Bench(args) => bench::run(args, &mut out),
