@@ -14,6 +14,10 @@ pub const OVERHEAD: f64 = 0.25e-6;
 /// Between ranks of a host: bytes a second of each message, and seconds.
 pub const NEAR_BANDWIDTH: f64 = 10e9;
 pub const NEAR_LATENCY: f64 = 0.2e-6;
+/// Messages within a host do not share anything in SimGrid. The choice is told of so many at once.
+const NEAR_AT_ONCE: f64 = 8.0;
+/// Bytes of a packet of a train, such that what it takes to start is little beside what it takes to pass.
+const PACKET: usize = 64 << 10;
 /// SimGrid prints microseconds. So a second there is a millisecond here.
 pub const UNIT: f64 = 1e3;
 
@@ -43,6 +47,17 @@ impl Network {
             Network::FatTree => "fat-tree",
             Network::FatTreeHalf => "fat-tree-half",
             Network::Dragonfly => "dragonfly",
+        }
+    }
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Network::Star => "Star: every host has a link to one switch",
+            Network::Hypercube => "Hypercube: a link an edge",
+            Network::Torus => "Torus of three dimensions",
+            Network::FatTree => "Fat tree, as many links up as down",
+            Network::FatTreeHalf => "Fat tree, half as many links up as down",
+            Network::Dragonfly => "Dragonfly",
         }
     }
 
@@ -97,13 +112,14 @@ impl Network {
         };
         Machine {
             name: format!("{} (simulated)", self.name()),
-            tau: 2.0 * OVERHEAD + links * LATENCY,
-            hop: 0.0,
+            tau: OVERHEAD,
+            hop: OVERHEAD + links * LATENCY,
             t_c: 1.0 / BANDWIDTH,
             ports: if self == Network::Hypercube { PortModel::AllPorts } else { PortModel::OnePort },
             pairs_linked: self != Network::Hypercube,
+            packet: Some(PACKET),
             packet_limit: None,
-            near: Some(Times { tau: 2.0 * OVERHEAD + NEAR_LATENCY, hop: 0.0, t_c: 1.0 / NEAR_BANDWIDTH }),
+            near: Some(Times { tau: OVERHEAD, hop: OVERHEAD + NEAR_LATENCY, t_c: 1.0 / NEAR_BANDWIDTH / NEAR_AT_ONCE }),
             ..Machine::network()
         }
     }

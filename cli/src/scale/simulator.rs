@@ -1,6 +1,7 @@
 //! Runs of SimGrid, each a process of its own.
 
 use super::network::{OVERHEAD, UNIT};
+use hypercoll::collective::Collective;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -54,22 +55,32 @@ impl SimGrid {
     pub fn traces(&self, ranks: &Ranks, list: &Path, software: Software) -> Option<f64> {
         let mut command = self.command(ranks, software);
         command.arg("-replay").arg(list).args(["--log=root.fmt:%m%n"]);
-        let text = self.output(command, ranks)?;
+        let text = self.output(command, ranks);
         let time = text.lines().find_map(|line| line.strip_prefix("Simulation time "))?;
         time.trim().parse().ok().map(|time: f64| time / UNIT)
     }
 
-    /// Seconds that a collective takes by a selector.
-    pub fn selector(&self, ranks: &Ranks, selector: &str, collective: &str, bytes: usize) -> Option<f64> {
+    /// Seconds that each of some collectives of so many bytes takes by a selector; `None` for those that it has not come to the end of.
+    pub fn selector(&self, ranks: &Ranks, selector: &str, calls: &[(Collective, usize)]) -> Vec<Option<f64>> {
         let mut command = self.command(ranks, Software::Overheads);
         command.arg(format!("--cfg=smpi/coll-selector:{selector}")).arg("--log=root.thresh:error");
-        command.arg(self.directory.join("selector")).args([collective, &bytes.to_string()]);
-        let text = self.output(command, ranks)?;
-        let clocks: Vec<(f64, f64)> = text.lines().filter_map(clock).collect();
-        // From when the last rank is ready to when the last rank is through.
-        let start = clocks.iter().map(|clock| clock.0).fold(0.0, f64::max);
-        let end = clocks.iter().map(|clock| clock.1).fold(0.0, f64::max);
-        (clocks.len() == ranks.size).then_some((end - start) / UNIT)
+        // The program has no variables that ranks would have to have each for itself.
+        command.arg("--cfg=smpi/privatization:no").arg(self.directory.join("selector"));
+        // With thousands of ranks SimGrid takes minutes to make the communicators of hosts; Open MPI's does without them.
+        command.arg(if selector == "ompi" && ranks.size > 64 { "0" } else { "1" });
+        for (collective, bytes) in calls {
+            command.args([collective.name(), &bytes.to_string()]);
+        }
+        let text = self.output(command, ranks);
+        let clocks: Vec<(usize, f64, f64)> = text.lines().filter_map(clock).collect();
+        let time = |call: usize| {
+            let own = || clocks.iter().filter(move |clock| clock.0 == call);
+            // From when the last rank is ready to when the last rank is through.
+            let (start, end) =
+                own().fold((0.0f64, 0.0f64), |(start, end), clock| (start.max(clock.1), end.max(clock.2)));
+            (own().count() == ranks.size).then_some((end - start) / UNIT)
+        };
+        (0..calls.len()).map(time).collect()
     }
 
     fn command(&self, ranks: &Ranks, software: Software) -> Command {
@@ -84,7 +95,7 @@ impl SimGrid {
         }
         // A send is through when its message is; ranks compute nothing.
         for setting in
-            ["send-is-detached-thresh:0", "async-small-thresh:0", "host-speed:1Gf", "simulate-computation:no"]
+            ["send-is-detached-thresh:65536", "async-small-thresh:0", "host-speed:1Gf", "simulate-computation:no"]
         {
             command.arg(format!("--cfg=smpi/{setting}"));
         }
@@ -96,21 +107,23 @@ impl SimGrid {
         command
     }
 
-    /// What a run prints.
-    fn output(&self, mut command: Command, ranks: &Ranks) -> Option<String> {
+    /// What a run prints, as far as it comes.
+    fn output(&self, mut command: Command, ranks: &Ranks) -> String {
         let path = ranks.hosts.with_extension("out");
-        let file = File::create(&path).ok()?;
-        let errors = file.try_clone().ok()?;
-        let status = command.stdin(Stdio::null()).stdout(file).stderr(errors).current_dir(&self.directory).status();
-        let text = fs::read(&path).ok()?;
-        status.ok()?.success().then(|| String::from_utf8_lossy(&text).into_owned())
+        let Some((file, errors)) = File::create(&path).ok().and_then(|file| Some((file.try_clone().ok()?, file)))
+        else {
+            return String::new();
+        };
+        let ended = command.stdin(Stdio::null()).stdout(file).stderr(errors).current_dir(&self.directory).status();
+        let text = ended.and_then(|_| fs::read(&path)).unwrap_or_default();
+        String::from_utf8_lossy(&text).into_owned()
     }
 }
 
 /// A line of the selectors' program.
-fn clock(line: &str) -> Option<(f64, f64)> {
-    let (start, end) = line.strip_prefix("clock ")?.split_once(' ')?;
-    Some((start.parse().ok()?, end.trim().parse().ok()?))
+fn clock(line: &str) -> Option<(usize, f64, f64)> {
+    let mut words = line.strip_prefix("clock ")?.split_whitespace();
+    Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
 /// Ranks on the hosts of a platform.
