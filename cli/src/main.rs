@@ -8,6 +8,7 @@ mod check_all;
 mod explain;
 mod export;
 mod figures;
+mod growth;
 mod machine;
 mod plot;
 mod run;
@@ -49,6 +50,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Write schedules as input of SimGrid or LogGOPSim
     Export(export::ExportArgs),
+    /// Measure what planning one rank's call takes, up to 2^20 ranks
+    Growth(growth::GrowthArgs),
     /// Compare with the choices of Open MPI, MPICH and MVAPICH2 on thousands of ranks, in SimGrid
     Scale(scale::ScaleArgs),
     /// Run all algorithms for real and compare their results (under mpirun, or with --threads)
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(args, &mut out),
         Command::Explain(args) => explain::run(args, &mut out),
         Command::Export(args) => export::run(args, &mut out),
+        Command::Growth(args) => growth::run(args, &mut out),
         Command::Scale(args) => scale::run(args, &mut out),
         Command::Verify(args) => verify::run(args, &mut out),
         Command::Tune(args) => tune::run(args, &mut out),

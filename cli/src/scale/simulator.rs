@@ -93,15 +93,20 @@ impl SimGrid {
         {
             command.arg(format!("--cfg={setting}"));
         }
-        // A send is through when its message is; ranks compute nothing.
-        for setting in
-            ["send-is-detached-thresh:65536", "async-small-thresh:0", "host-speed:1Gf", "simulate-computation:no"]
-        {
+        for setting in ["host-speed:1Gf", "simulate-computation:no", "async-small-thresh:0"] {
             command.arg(format!("--cfg=smpi/{setting}"));
         }
-        if let Software::Overheads = software {
-            for each in ["os", "ois", "or"] {
-                command.arg(format!("--cfg=smpi/{each}:0:{}:0", OVERHEAD * UNIT));
+        match software {
+            // A send is through when its message is.
+            Software::Free => {
+                command.arg("--cfg=smpi/send-is-detached-thresh:0");
+            }
+            Software::Overheads => {
+                // A send of up to 64 KiB is through at once, as is usual.
+                command.arg("--cfg=smpi/send-is-detached-thresh:65536");
+                for each in ["os", "ois", "or"] {
+                    command.arg(format!("--cfg=smpi/{each}:0:{}:0", OVERHEAD * UNIT));
+                }
             }
         }
         command
