@@ -90,16 +90,7 @@ impl Network {
     /// The platform file: hosts `h0`, `h1`, ...
     pub fn platform(self, hosts: usize) -> String {
         let (shape, hosts) = self.shape(hosts);
-        let cluster = format!(
-            "<cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-{}\" speed=\"1Gf\" bw=\"{}Bps\" lat=\"{}s\" \
-             loopback_bw=\"{}Bps\" loopback_lat=\"{}s\" sharing_policy=\"SPLITDUPLEX\"{shape}/>\n",
-            hosts - 1,
-            BANDWIDTH / UNIT,
-            LATENCY * UNIT,
-            NEAR_BANDWIDTH / UNIT,
-            NEAR_LATENCY * UNIT
-        );
-        document(&format!("<zone id=\"w\" routing=\"Full\">\n{cluster}</zone>\n"))
+        cluster(hosts, BANDWIDTH, LATENCY, &shape)
     }
 
     /// What the choice is told of it: latency of a message between two hosts, overheads, bandwidth.
@@ -123,6 +114,24 @@ impl Network {
             ..Machine::network()
         }
     }
+}
+
+/// A star as the papers' one-port machines: between any two nodes `tau` seconds and `t_c` a byte.
+pub fn star(size: usize, tau: f64, t_c: f64) -> String {
+    cluster(size, 1.0 / t_c, tau / 2.0, "")
+}
+
+fn cluster(hosts: usize, bandwidth: f64, latency: f64, shape: &str) -> String {
+    let cluster = format!(
+        "<cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-{}\" speed=\"1Gf\" bw=\"{}Bps\" lat=\"{}s\" \
+         loopback_bw=\"{}Bps\" loopback_lat=\"{}s\" sharing_policy=\"SPLITDUPLEX\"{shape}/>\n",
+        hosts - 1,
+        bandwidth / UNIT,
+        latency * UNIT,
+        NEAR_BANDWIDTH / UNIT,
+        NEAR_LATENCY * UNIT
+    );
+    document(&format!("<zone id=\"w\" routing=\"Full\">\n{cluster}</zone>\n"))
 }
 
 fn topology(kind: &str, parameters: &str) -> String {

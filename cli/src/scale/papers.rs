@@ -1,6 +1,6 @@
-//! The papers' algorithms on a cube in SimGrid, beside the papers' formulas and our own simulator.
+//! Algorithms on a cube and on a star in SimGrid, beside the formulas and our own simulator.
 
-use super::network::cube;
+use super::network::{cube, star};
 use super::simulator::{Ranks, SimGrid, Software};
 use crate::call::CallArgs;
 use crate::export::{Export, Format, Work};
@@ -18,7 +18,7 @@ const T_C: f64 = 1e-9;
 const ELEMENT: usize = 1000;
 
 /// Algorithm, ports, elements, elements of a packet.
-const CASES: [(Collective, &str, PortModel, usize, Option<usize>); 12] = [
+const CASES: [(Collective, &str, PortModel, usize, Option<usize>); 15] = [
     (Collective::Broadcast, "sbt", PortModel::OnePort, 960, None),
     (Collective::Broadcast, "msbt", PortModel::OnePort, 960, Some(60)),
     (Collective::Broadcast, "msbt", PortModel::AllPorts, 960, Some(60)),
@@ -31,6 +31,9 @@ const CASES: [(Collective, &str, PortModel, usize, Option<usize>); 12] = [
     (Collective::AllToAll, "complete_exchange", PortModel::OnePort, 20, None),
     (Collective::AllToAll, "sbnt", PortModel::AllPorts, 20, None),
     (Collective::Reduce, "msbt", PortModel::OnePort, 960, Some(60)),
+    (Collective::Broadcast, "circulant", PortModel::OnePort, 960, Some(60)),
+    (Collective::AllReduce, "ring", PortModel::OnePort, 960, None),
+    (Collective::AllToAll, "shift", PortModel::OnePort, 20, None),
 ];
 
 /// A row a case and dimension: the formula's time, our simulator's, SimGrid's, in seconds.
@@ -39,11 +42,18 @@ const CASES: [(Collective, &str, PortModel, usize, Option<usize>); 12] = [
 /// What cannot be run.
 pub fn rows(simgrid: &SimGrid, dimensions: &[u32]) -> Result<Vec<Value>, Failure> {
     let mut rows = Vec::new();
-    for &dimension in dimensions {
+    let networks = dimensions.iter().flat_map(|&dimension| [("cube", dimension), ("star", dimension)]);
+    for (network, dimension) in networks {
         let size = 1usize << dimension;
-        let ranks = Ranks::write(simgrid, "cube", size, 1, &cube(dimension, TAU, T_C))?;
+        let on_cube = network == "cube";
+        let platform = if on_cube { cube(dimension, TAU, T_C) } else { star(size, TAU, T_C) };
+        let ranks = Ranks::write(simgrid, network, size, 1, &platform)?;
         for (collective, name, ports, count, packet) in CASES {
             let algorithm = registry::find(collective, name).map_err(|error| error.to_string())?;
+            // A star has one port a node, and links any two.
+            if on_cube && !algorithm.cube_edges || !on_cube && ports == PortModel::AllPorts {
+                continue;
+            }
             let (call, usual) = CallArgs::default().resolve(algorithm, size, count, Some(ports))?;
             let parameters = Parameters { packet, ..usual };
             let t_c = T_C * ELEMENT as f64;
@@ -64,7 +74,7 @@ pub fn rows(simgrid: &SimGrid, dimensions: &[u32]) -> Result<Vec<Value>, Failure
             let time = simgrid.traces(&ranks, &traces.join("ranks.txt"), Software::Free);
             let time = time.ok_or_else(|| Failure::Found(format!("{name}: SimGrid did not come to its end")))?;
             rows.push(json!({
-                "collective": collective.name(), "algorithm": name, "ports": parameters.ports.name(), "dimension": dimension,
+                "network": network, "collective": collective.name(), "algorithm": name, "ports": parameters.ports.name(), "dimension": dimension,
                 "formula_s": formula, "simulate_s": ours, "simgrid_s": time,
             }));
         }

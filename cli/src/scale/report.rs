@@ -35,15 +35,16 @@ fn papers(out: &mut String, rows: &[Value]) {
     if rows.is_empty() {
         return;
     }
-    let _ = writeln!(out, "| on a cube | n | formula ms | our simulator | SimGrid |\n|---|---|---|---|---|");
+    let _ = writeln!(out, "| | on a | n | formula ms | our simulator | SimGrid |\n|---|---|---|---|---|---|");
     for row in rows {
         let time = |key: &str| row[key].as_f64().map_or("-".into(), |time| format!("{:.3}", time * 1e3));
         let _ = writeln!(
             out,
-            "| {} `{}`, {} | {} | {} | {} | {} |",
+            "| {} `{}`, {} | {} | {} | {} | {} | {} |",
             text(row, "collective"),
             text(row, "algorithm"),
             text(row, "ports"),
+            text(row, "network"),
             row["dimension"],
             time("formula_s"),
             time("simulate_s"),
