@@ -103,7 +103,8 @@ impl Network {
         };
         Machine {
             name: format!("{} (simulated)", self.name()),
-            tau: OVERHEAD,
+            // With four messages in flight, a rank waits for one every fourth time.
+            tau: OVERHEAD + links * LATENCY / 4.0,
             hop: OVERHEAD + links * LATENCY,
             t_c: 1.0 / BANDWIDTH,
             ports: if self == Network::Hypercube { PortModel::AllPorts } else { PortModel::OnePort },

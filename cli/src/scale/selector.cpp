@@ -35,16 +35,18 @@ int main(int argc, char** argv) {
         const int bytes = std::atoi(argv[at + 1]);
         MPI_Barrier(world);
         const double start = simgrid::s4u::Engine::get_clock();
-        if (collective == "broadcast") MPI_Bcast(from, bytes, MPI_BYTE, 0, world);
-        else if (collective == "scatter") MPI_Scatter(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, 0, world);
-        else if (collective == "gather") MPI_Gather(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, 0, world);
-        else if (collective == "all-gather") MPI_Allgather(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, world);
-        else if (collective == "all-to-all") MPI_Alltoall(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, world);
-        else if (collective == "reduce") MPI_Reduce(from, to, bytes, MPI_BYTE, sum, 0, world);
-        else if (collective == "reduce-scatter") MPI_Reduce_scatter_block(from, to, bytes, MPI_BYTE, sum, world);
-        else if (collective == "all-reduce") MPI_Allreduce(from, to, bytes, MPI_BYTE, sum, world);
-        else if (collective == "barrier") MPI_Barrier(world);
+        int outcome;
+        if (collective == "broadcast") outcome = MPI_Bcast(from, bytes, MPI_BYTE, 0, world);
+        else if (collective == "scatter") outcome = MPI_Scatter(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, 0, world);
+        else if (collective == "gather") outcome = MPI_Gather(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, 0, world);
+        else if (collective == "all-gather") outcome = MPI_Allgather(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, world);
+        else if (collective == "all-to-all") outcome = MPI_Alltoall(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, world);
+        else if (collective == "reduce") outcome = MPI_Reduce(from, to, bytes, MPI_BYTE, sum, 0, world);
+        else if (collective == "reduce-scatter") outcome = MPI_Reduce_scatter_block(from, to, bytes, MPI_BYTE, sum, world);
+        else if (collective == "all-reduce") outcome = MPI_Allreduce(from, to, bytes, MPI_BYTE, sum, world);
+        else if (collective == "barrier") outcome = MPI_Barrier(world);
         else return 2;
+        if (outcome != MPI_SUCCESS) continue;
         std::printf("clock %d %.9e %.9e\n", at / 2 - 1, start, simgrid::s4u::Engine::get_clock());
         std::fflush(stdout);
     }
