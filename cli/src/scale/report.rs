@@ -93,7 +93,7 @@ fn all(out: &mut String, points: &[Value]) {
         names.join(" | "),
         "---|".repeat(sizes.len())
     );
-    let mut lines: BTreeMap<(&str, u64, u64, usize, &str), BTreeMap<u64, &Value>> = BTreeMap::new();
+    let mut lines: BTreeMap<_, BTreeMap<u64, &Value>> = BTreeMap::new();
     for row in points {
         let number = |key: &str| row[key].as_u64().unwrap_or(0);
         let place = Collective::ALL.iter().position(|collective| collective.name() == text(row, "collective"));
