@@ -2,15 +2,13 @@
 
 use crate::bench::sizes::show_bytes;
 use crate::call::CallArgs;
+use crate::machine::MachineArgs;
 use crate::Failure;
 use hypercoll::algorithm::{Algorithm, Parameters};
 use hypercoll::collective::{Call, Collective};
-use hypercoll::select::tuning::{host_name, Here, Tuning};
-use hypercoll::select::{candidates, Candidate, Candidates, Choice, Machine, Options, Settings, Sources};
+use hypercoll::select::{candidates, Candidate, Candidates, Choice, Machine, Options, Settings};
 use serde_json::{json, Value};
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 /// Arguments of `hypercoll explain`.
 #[derive(clap::Args)]
@@ -36,35 +34,11 @@ pub struct ExplainArgs {
     algorithm: Option<String>,
     #[command(flatten)]
     call: CallArgs,
-    /// Machine: shared-memory or network, or a tuning file, whatever machine it was made for [default: network with --hosts, else
-    /// shared-memory]
-    #[arg(long, value_name = "shared-memory|network|FILE")]
-    machine: Option<Where>,
-    /// Tuning file to use if it was made for this machine, as HYPERCOLL_TUNING does
-    #[arg(long, value_name = "FILE")]
-    tuning: Option<PathBuf>,
+    #[command(flatten)]
+    machine: MachineArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-enum Where {
-    SharedMemory,
-    Network,
-    File(PathBuf),
-}
-
-impl FromStr for Where {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Where, Self::Err> {
-        Ok(match text.replace('_', "-").as_str() {
-            "shared-memory" => Where::SharedMemory,
-            "network" => Where::Network,
-            _ => Where::File(text.into()),
-        })
-    }
 }
 
 pub fn run(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Failure> {
@@ -75,7 +49,7 @@ pub fn run(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let (call, mut options) = args.call.open(args.collective, size, count)?;
     call.check().map_err(|error| error.to_string())?;
     options.algorithm.clone_from(&args.algorithm);
-    let settings = settings(args)?;
+    let settings = args.machine.settings(args.call.ranks().is_some())?;
     let choice = settings.overrides.choose(&call, element, &options, &settings.machine);
     let choice = choice.map_err(|error| Failure::Usage(error.to_string()))?;
     // What else could have served with the parameters that are asked for.
@@ -88,49 +62,6 @@ pub fn run(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Failure> {
         return Ok(());
     }
     answer.print(out)
-}
-
-/// The machine and what the environment asks for.
-fn settings(args: &ExplainArgs) -> Result<Settings, Failure> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let usual = if args.call.ranks().is_some() { Where::Network } else { Where::SharedMemory };
-    let machine = args.machine.as_ref().unwrap_or(&usual);
-    let cores = (*machine != Where::Network).then_some(cores);
-    let sources = Sources::read(here(cores.is_some()), args.tuning.as_deref());
-    let Where::File(path) = machine else {
-        return sources.resolve(cores, None).map_err(|error| Failure::Usage(error.to_string()));
-    };
-    if args.tuning.is_some() {
-        return Err(Failure::Usage("tuning: there is a machine's file already (--machine)".into()));
-    }
-    let mut settings = sources.without_file().resolve(cores, None).map_err(|error| error.to_string())?;
-    settings.machine = read(path)?.machine(None);
-    Ok(settings)
-}
-
-fn read(path: &Path) -> Result<Tuning, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
-    let tuning = text.and_then(|text| Tuning::parse(&text));
-    tuning.map_err(|why| {
-        Failure::Usage(format!("machine: {}: {why} (known besides files: shared-memory, network)", path.display()))
-    })
-}
-
-/// What a tuning file is held against; without MPI nothing is known of its version.
-fn here(shares_memory: bool) -> Here {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").or_else(|_| std::env::var("HOSTNAME"));
-    Here { host: host_name(host.unwrap_or_default().trim()).to_string(), mpi: library(), shares_memory }
-}
-
-#[cfg(feature = "mpi")]
-fn library() -> Option<String> {
-    // One of the few functions of MPI that may be called before its start.
-    mpi::environment::library_version().ok().map(|library| hypercoll::select::tuning::mpi_name(&library))
-}
-
-#[cfg(not(feature = "mpi"))]
-fn library() -> Option<String> {
-    None
 }
 
 struct Answer {

@@ -6,11 +6,15 @@ mod call;
 mod check;
 mod check_all;
 mod explain;
+mod export;
 mod figures;
+mod growth;
+mod machine;
 mod plot;
 #[cfg(unix)]
 mod preload;
 mod run;
+mod scale;
 mod simulate;
 mod table;
 mod tree;
@@ -46,6 +50,12 @@ enum Command {
     Simulate(simulate::SimulateArgs),
     /// Print which algorithm a call gets, why, and what the others would take
     Explain(explain::ExplainArgs),
+    /// Write schedules as input of SimGrid or LogGOPSim
+    Export(export::ExportArgs),
+    /// Measure what planning one rank's call takes, up to 2^20 ranks
+    Growth(growth::GrowthArgs),
+    /// Compare with the choices of Open MPI, MPICH and MVAPICH2 on thousands of ranks, in SimGrid
+    Scale(scale::ScaleArgs),
     /// Run all algorithms for real and compare their results (under mpirun, or with --threads)
     Verify(verify::VerifyArgs),
     /// Measure what the choice of algorithms needs to know of a machine, and write it to a file (under mpirun)
@@ -92,6 +102,9 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(args, &mut out),
         Command::Simulate(args) => simulate::run(args, &mut out),
         Command::Explain(args) => explain::run(args, &mut out),
+        Command::Export(args) => export::run(args, &mut out),
+        Command::Growth(args) => growth::run(args, &mut out),
+        Command::Scale(args) => scale::run(args, &mut out),
         Command::Verify(args) => verify::run(args, &mut out),
         Command::Tune(args) => tune::run(args, &mut out),
         #[cfg(unix)]

@@ -1,6 +1,7 @@
 //! The command line: what it prints, its JSON, its exit codes.
 
 mod checks;
+mod export;
 mod lists;
 #[path = "../../../tests/common/process.rs"]
 mod process;

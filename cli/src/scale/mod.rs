@@ -1,0 +1,215 @@
+//! `hypercoll scale`: ours against the choices of Open MPI, MPICH and MVAPICH2 on more ranks than there are, in SimGrid.
+
+mod network;
+mod papers;
+mod points;
+mod report;
+mod simulator;
+
+use crate::export::{Export, Format, Work};
+use crate::Failure;
+use hypercoll::address::Hosts;
+use hypercoll::collective::{Call, Collective};
+use hypercoll::select::{choose, Choice, Options};
+use network::Network;
+use points::Point;
+use serde_json::{json, Value};
+use simulator::{Ranks, SimGrid, Software, SELECTORS};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Arguments of `hypercoll scale`.
+#[derive(clap::Args)]
+pub struct ScaleArgs {
+    /// Directory for the results
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Few points, in about a minute
+    #[arg(long)]
+    short: bool,
+    /// Networks [default: all]
+    #[arg(long, value_delimiter = ',')]
+    networks: Vec<Network>,
+    /// Collectives [default: those that MPI has]
+    #[arg(long, value_delimiter = ',')]
+    collectives: Vec<Collective>,
+    /// Numbers of ranks [default: 64, 1000, 1024, 4096, 4097]
+    #[arg(long, value_delimiter = ',')]
+    ranks: Vec<usize>,
+    /// Ranks on each host [default: 1, 16]
+    #[arg(long, value_delimiter = ',')]
+    per_host: Vec<usize>,
+    /// Bytes of a vector, or of all blocks together [default: 8 to 16 MiB]
+    #[arg(long, value_delimiter = ',')]
+    bytes: Vec<usize>,
+    /// Only this algorithm of ours, and no selectors
+    #[arg(long)]
+    algorithm: Option<String>,
+    /// Seconds after which a run of SimGrid is given up
+    #[arg(long, default_value_t = 100)]
+    limit: u64,
+    /// Draw and print what an earlier run has left in the directory, and run nothing
+    #[arg(long)]
+    draw: bool,
+    /// Runs at once
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+}
+
+/// With more ranks SimGrid does not come to an end of making the communicators of hosts, which MPICH's and MVAPICH2's selectors need.
+const MOST_WITH_HOSTS: usize = 1024;
+
+impl ScaleArgs {
+    /// Whether certain points are asked for.
+    fn asks(&self) -> bool {
+        let lists =
+            [self.networks.len(), self.collectives.len(), self.ranks.len(), self.per_host.len(), self.bytes.len()];
+        lists.iter().any(|&len| len > 0)
+    }
+}
+
+/// What a point came to.
+struct Found {
+    point: Point,
+    algorithm: &'static str,
+    form: String,
+    predicted: f64,
+    ours: Option<f64>,
+    selectors: Vec<Option<f64>>,
+}
+
+impl Found {
+    /// The best selector's time over ours.
+    fn ratio(&self) -> Option<f64> {
+        let best = self.selectors.iter().flatten().copied().reduce(f64::min)?;
+        Some(best / self.ours?)
+    }
+
+    /// What is told of it as soon as it is known.
+    fn line(&self) -> String {
+        let Point { network, size, per_host, collective, bytes } = self.point;
+        let ratio = self.ratio().map_or("-".into(), |ratio| format!("{ratio:.2}"));
+        format!(
+            "{} {size} ranks, {per_host} a host, {collective} {bytes} B, {}: {ratio}",
+            network.name(),
+            self.algorithm
+        )
+    }
+
+    fn json(&self) -> Value {
+        let Point { network, size, per_host, collective, bytes } = self.point;
+        json!({
+            "network": network.name(), "size": size, "per_host": per_host, "collective": collective.name(), "bytes": bytes,
+            "algorithm": self.algorithm, "form": self.form, "predicted_s": self.predicted, "ours_s": self.ours,
+            "selectors_s": SELECTORS.iter().zip(&self.selectors).collect::<BTreeMap<_, _>>(),
+            "ratio": self.ratio(),
+        })
+    }
+}
+
+pub fn run(args: &ScaleArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    fs::create_dir_all(&args.out).map_err(|error| format!("out: cannot make {}: {error}", args.out.display()))?;
+    let path = args.out.join("scale.json");
+    if !args.draw {
+        let simgrid = SimGrid::new(&args.out.join("simgrid"), args.limit)?;
+        let papers = if args.asks() { Vec::new() } else { papers::rows(&simgrid, &[3, 5])? };
+        let found = run_points(&simgrid, &points::chosen(args), args)?;
+        let points: Vec<Value> = found.iter().map(Found::json).collect();
+        let results = json!({ "points": points, "papers": papers });
+        fs::write(&path, format!("{results:#}\n")).map_err(|error| format!("out: {error}"))?;
+        let _ = fs::remove_dir_all(simgrid.directory());
+    }
+    let text = fs::read_to_string(&path).map_err(|error| format!("out: cannot read {}: {error}", path.display()))?;
+    let results: Value = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let tables = report::tables(&results);
+    fs::write(args.out.join("scale.md"), &tables).map_err(|error| format!("out: {error}"))?;
+    report::pictures(&results, &args.out)?;
+    out.write_all(tables.as_bytes())?;
+    Ok(())
+}
+
+/// Runs points, those of the same ranks on the same network one after the other, and several such groups at once; what each has come to
+/// is told as it ends.
+fn run_points(simgrid: &SimGrid, points: &[Point], args: &ScaleArgs) -> Result<Vec<Found>, String> {
+    let groups: Vec<&[Point]> = points.chunk_by(|a, b| a.ranks() == b.ranks()).collect();
+    let next = AtomicUsize::new(0);
+    let work = |worker: usize| {
+        let mut found = Vec::new();
+        while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+            found.extend(measure(simgrid, group, args, worker)?);
+        }
+        Ok::<_, String>(found)
+    };
+    std::thread::scope(|scope| {
+        let work = &work;
+        let workers: Vec<_> = (0..args.jobs.max(1)).map(|worker| scope.spawn(move || work(worker))).collect();
+        let mut all = Vec::new();
+        for worker in workers {
+            all.extend(worker.join().map_err(|_| "a run has ended without a word".to_string())??);
+        }
+        Ok(all)
+    })
+}
+
+/// Messages that a port has under way: one where packets are passed on, so that the first is soon at its next rank; else enough to
+/// hide what a message takes to start.
+fn in_flight(collective: Collective, packets: bool) -> usize {
+    let passed_on = matches!(collective, Collective::Broadcast | Collective::Reduce);
+    if packets && passed_on {
+        1
+    } else {
+        4
+    }
+}
+
+/// Runs points of the same ranks: the selectors, and ours.
+fn measure(simgrid: &SimGrid, group: &[Point], args: &ScaleArgs, worker: usize) -> Result<Vec<Found>, String> {
+    let Some(&Point { network, size, per_host, .. }) = group.first() else { return Ok(Vec::new()) };
+    let hosts = size.div_ceil(per_host);
+    let name = format!("worker-{worker}");
+    let ranks = Ranks::write(simgrid, &name, size, per_host, &network.platform(hosts));
+    let ranks = ranks.map_err(|error| format!("out: {error}"))?;
+    let calls: Vec<(Collective, usize)> = group.iter().map(|point| (point.collective, point.block())).collect();
+    let selectors = SELECTORS.map(|selector| {
+        let wanted = args.algorithm.is_none() && (selector == "ompi" || size <= MOST_WITH_HOSTS);
+        if wanted {
+            simgrid.selector(&ranks, selector, &calls)
+        } else {
+            vec![None; calls.len()]
+        }
+    });
+    let numbers: Vec<usize> = (0..hosts).map(|host| per_host.min(size - host * per_host)).collect();
+    let options = Options { algorithm: args.algorithm.clone(), ..Options::default() };
+    let mut found = Vec::new();
+    for (at, point) in group.iter().enumerate() {
+        let block = point.block();
+        let element = if block % 8 == 0 { 8 } else { 1 };
+        let mut call = Call::new(point.collective, size, block / element);
+        call.hosts = Hosts::with_ranks(&numbers, false);
+        let choice = choose(&call, element, &options, &network.machine()).map_err(|error| error.to_string())?;
+        let Choice { algorithm, parameters, predicted, .. } = choice;
+        let in_flight = Some(in_flight(point.collective, parameters.packet.is_some()));
+        let work = Work::default();
+        let export = Export { algorithm, call, parameters, chosen: None, element, work, in_flight };
+        let traces = simgrid.directory().join(&name);
+        export.write(Format::Simgrid, &traces).map_err(|failure| match failure {
+            Failure::Usage(why) | Failure::Found(why) => why,
+        })?;
+        let ours = simgrid.traces(&ranks, &traces.join("ranks.txt"), Software::Overheads);
+        let _ = fs::remove_dir_all(&traces);
+        let packet = parameters.packet.map_or(String::new(), |packet| format!(", packets of {} B", packet * element));
+        found.push(Found {
+            point: *point,
+            algorithm: algorithm.name,
+            form: format!("{}{packet}", parameters.form()),
+            predicted,
+            ours,
+            selectors: selectors.iter().map(|times| times[at]).collect(),
+        });
+        eprintln!("{}", found[at].line());
+    }
+    Ok(found)
+}

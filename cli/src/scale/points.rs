@@ -1,0 +1,99 @@
+//! Which points are run.
+
+use super::network::Network;
+use super::ScaleArgs;
+use clap::ValueEnum;
+use hypercoll::collective::Collective;
+
+/// A call on ranks on a network.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Point {
+    pub network: Network,
+    pub size: usize,
+    pub per_host: usize,
+    pub collective: Collective,
+    /// Of the vector, or of all blocks of a rank's together.
+    pub bytes: usize,
+}
+
+impl Point {
+    /// Bytes of the vector, or of a block: at least 8.
+    pub fn block(&self) -> usize {
+        match self.collective {
+            Collective::Broadcast | Collective::Reduce | Collective::AllReduce => self.bytes,
+            Collective::Barrier => 0,
+            _ => (self.bytes / self.size / 8 * 8).max(8),
+        }
+    }
+
+    /// What it has in common with others that are run together.
+    pub fn ranks(&self) -> (Network, usize, usize) {
+        (self.network, self.size, self.per_host)
+    }
+
+    /// Whether it is one of those that are run unless others are asked for: with more ranks there are fewer sizes and networks, so that
+    /// all of it ends in a quarter of an hour.
+    fn usual(&self) -> bool {
+        let Point { network, size, per_host, collective, bytes } = *self;
+        let tree = matches!(
+            collective,
+            Collective::Broadcast | Collective::Reduce | Collective::AllReduce | Collective::Barrier
+        );
+        let rooted = tree || matches!(collective, Collective::Scatter | Collective::Gather);
+        match (size, network, per_host) {
+            (0..256, ..) => true,
+            // Blocks from all ranks to all: a million messages a call, where they are long.
+            (1024, Network::Star | Network::FatTree, _) | (1024, Network::Hypercube, 1) | (1000, Network::Star, 1) => {
+                rooted || bytes <= 4 << 10 || collective != Collective::AllToAll && bytes <= 256 << 10
+            }
+            (4096.., Network::Star, 1) => tree && bytes <= 256 << 10,
+            _ => false,
+        }
+    }
+}
+
+const COLLECTIVES: [Collective; 9] = [
+    Collective::Broadcast,
+    Collective::Scatter,
+    Collective::Gather,
+    Collective::AllGather,
+    Collective::AllToAll,
+    Collective::Reduce,
+    Collective::ReduceScatter,
+    Collective::AllReduce,
+    Collective::Barrier,
+];
+
+const SIZES: [usize; 5] = [64, 1000, 1024, 4096, 4097];
+const BYTES: [usize; 4] = [8, 4 << 10, 256 << 10, 16 << 20];
+
+fn or<T: Clone>(asked: &[T], usual: &[T]) -> Vec<T> {
+    if asked.is_empty() {
+        usual.to_vec()
+    } else {
+        asked.to_vec()
+    }
+}
+
+/// The points that the arguments ask for: of what is asked for all, of the rest the usual ones.
+pub fn chosen(args: &ScaleArgs) -> Vec<Point> {
+    let (sizes, networks): (&[usize], &[Network]) =
+        if args.short { (&SIZES[..1], &Network::value_variants()[..3]) } else { (&SIZES, Network::value_variants()) };
+    let mut points = Vec::new();
+    for size in or(&args.ranks, sizes) {
+        for network in or(&args.networks, networks) {
+            for per_host in or(&args.per_host, if args.short { &[1] } else { &[1, 16] }) {
+                for collective in or(&args.collectives, &COLLECTIVES) {
+                    for bytes in or(&args.bytes, &BYTES) {
+                        let point = Point { network, size, per_host, collective, bytes };
+                        let barrier = collective == Collective::Barrier && bytes != 8;
+                        if !barrier && (point.usual() || args.asks()) {
+                            points.push(point);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    points
+}

@@ -1,0 +1,159 @@
+//! Runs of SimGrid, each a process of its own.
+
+use super::network::{NEAR_LATENCY, OVERHEAD, UNIT};
+use hypercoll::collective::Collective;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The program that makes the selectors' collectives.
+const SELECTOR: &str = include_str!("selector.cpp");
+
+/// SimGrid's own choices of algorithms.
+pub const SELECTORS: [&str; 3] = ["ompi", "mpich", "mvapich2"];
+
+/// SimGrid, in a directory for its files.
+pub struct SimGrid {
+    directory: PathBuf,
+    /// Seconds after which a run is given up.
+    limit: u64,
+}
+
+/// What takes time besides the links.
+#[derive(Clone, Copy)]
+pub enum Software {
+    /// Nothing, as in the papers.
+    Free,
+    /// [`OVERHEAD`] for each message that a rank starts without waiting for it, and for each that it has received.
+    Overheads,
+}
+
+impl SimGrid {
+    /// Makes the selectors' program.
+    ///
+    /// # Errors
+    /// What is missing, and how to come by it.
+    pub fn new(directory: &Path, limit: u64) -> Result<SimGrid, String> {
+        let failed = |error| format!("cannot write to {}: {error}", directory.display());
+        fs::create_dir_all(directory).map_err(failed)?;
+        let directory = directory.canonicalize().map_err(failed)?;
+        fs::write(directory.join("selector.cpp"), SELECTOR).map_err(failed)?;
+        let mut compiler = Command::new("smpicxx");
+        compiler.args(["-std=c++17", "-O1", "selector.cpp", "-o", "selector"]).current_dir(&directory);
+        match compiler.output() {
+            Ok(output) if output.status.success() => Ok(SimGrid { directory, limit }),
+            Ok(output) => Err(format!("smpicxx: {}", String::from_utf8_lossy(&output.stderr))),
+            Err(error) => Err(format!("smpicxx: {error}; scripts/setup --simgrid installs SimGrid")),
+        }
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Seconds that exported traces take; `None` if the run did not come to its end.
+    pub fn traces(&self, ranks: &Ranks, list: &Path, software: Software) -> Option<f64> {
+        let mut command = self.command(ranks, software);
+        command.arg("-replay").arg(list).args(["--log=root.fmt:%m%n"]);
+        let text = self.output(command, ranks);
+        let time = text.lines().find_map(|line| line.strip_prefix("Simulation time "))?;
+        time.trim().parse().ok().map(|time: f64| time / UNIT)
+    }
+
+    /// Seconds that each of some collectives of so many bytes takes by a selector; `None` for those that it has not come to the end of.
+    pub fn selector(&self, ranks: &Ranks, selector: &str, calls: &[(Collective, usize)]) -> Vec<Option<f64>> {
+        let mut command = self.command(ranks, Software::Overheads);
+        command.arg(format!("--cfg=smpi/coll-selector:{selector}")).arg("--log=root.thresh:error");
+        // The program has no variables that ranks would have to have each for itself.
+        command.arg("--cfg=smpi/privatization:no").arg(self.directory.join("selector"));
+        // With thousands of ranks SimGrid takes minutes to make the communicators of hosts; Open MPI's does without them.
+        command.arg(if selector == "ompi" && ranks.size > 64 { "0" } else { "1" });
+        for (collective, bytes) in calls {
+            command.args([collective.name(), &bytes.to_string()]);
+        }
+        let text = self.output(command, ranks);
+        let clocks: Vec<(usize, f64, f64)> = text.lines().filter_map(clock).collect();
+        let time = |call: usize| {
+            let own = || clocks.iter().filter(move |clock| clock.0 == call);
+            // From when the last rank is ready to when the last rank is through.
+            let (start, end) =
+                own().fold((0.0f64, 0.0f64), |(start, end), clock| (start.max(clock.1), end.max(clock.2)));
+            // MVAPICH2's all-gather of short blocks returns at once on hosts with several ranks, and has sent nothing.
+            let time = (end - start) / UNIT;
+            (own().count() == ranks.size && time >= NEAR_LATENCY).then_some(time)
+        };
+        (0..calls.len()).map(time).collect()
+    }
+
+    fn command(&self, ranks: &Ranks, software: Software) -> Command {
+        // In a process group of its own, all of which `timeout` ends.
+        let mut command = Command::new("timeout");
+        command.args(["-k", "5", &self.limit.to_string(), "smpirun", "-np", &ranks.size.to_string()]);
+        command.arg("-platform").arg(&ranks.platform).arg("-hostfile").arg(&ranks.hosts);
+        // Messages take the latency of their links, and share bandwidth evenly: no factors, no windows of TCP, no traffic back.
+        for setting in ["network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:1e30", "network/weight-S:0"]
+        {
+            command.arg(format!("--cfg={setting}"));
+        }
+        for setting in ["host-speed:1Gf", "simulate-computation:no", "async-small-thresh:0"] {
+            command.arg(format!("--cfg=smpi/{setting}"));
+        }
+        match software {
+            // A send is through when its message is.
+            Software::Free => {
+                command.arg("--cfg=smpi/send-is-detached-thresh:0");
+            }
+            Software::Overheads => {
+                // A send of up to 64 KiB is through at once, as is usual.
+                command.arg("--cfg=smpi/send-is-detached-thresh:65536");
+                for each in ["os", "ois", "or"] {
+                    command.arg(format!("--cfg=smpi/{each}:0:{}:0", OVERHEAD * UNIT));
+                }
+            }
+        }
+        command
+    }
+
+    /// What a run prints, as far as it comes.
+    fn output(&self, mut command: Command, ranks: &Ranks) -> String {
+        let path = ranks.hosts.with_extension("out");
+        let Some((file, errors)) = File::create(&path).ok().and_then(|file| Some((file.try_clone().ok()?, file)))
+        else {
+            return String::new();
+        };
+        let ended = command.stdin(Stdio::null()).stdout(file).stderr(errors).current_dir(&self.directory).status();
+        let text = ended.and_then(|_| fs::read(&path)).unwrap_or_default();
+        String::from_utf8_lossy(&text).into_owned()
+    }
+}
+
+/// A line of the selectors' program.
+fn clock(line: &str) -> Option<(usize, f64, f64)> {
+    let mut words = line.strip_prefix("clock ")?.split_whitespace();
+    Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?))
+}
+
+/// Ranks on the hosts of a platform.
+pub struct Ranks {
+    pub size: usize,
+    platform: PathBuf,
+    hosts: PathBuf,
+}
+
+impl Ranks {
+    /// Writes the platform, and which rank is on which host, to files that begin with `name`.
+    pub fn write(
+        simgrid: &SimGrid,
+        name: &str,
+        size: usize,
+        per_host: usize,
+        platform: &str,
+    ) -> std::io::Result<Ranks> {
+        let path = |extension: &str| simgrid.directory.join(format!("{name}.{extension}"));
+        let ranks = Ranks { size, platform: path("xml"), hosts: path("hosts") };
+        fs::write(&ranks.platform, platform)?;
+        let hosts: String = (0..size).map(|rank| format!("h{}\n", rank / per_host)).collect();
+        fs::write(&ranks.hosts, hosts)?;
+        Ok(ranks)
+    }
+}
