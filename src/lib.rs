@@ -172,6 +172,8 @@ pub mod threads;
 pub mod topology;
 
 pub use comm::Hypercube;
+#[cfg(feature = "mpi")]
+pub use comm::MpiHypercube;
 pub use error::{Error, Result};
 #[cfg(feature = "mpi")]
 pub use executor::mpi::control_variables;

@@ -189,6 +189,32 @@ impl<T: Number> Reduction<T> for SystemOperation {
     }
 }
 
+/// By reference, as rsmpi takes operations too.
+impl<T> Reduction<T> for &SystemOperation
+where
+    SystemOperation: Reduction<T>,
+{
+    fn combine(&self, side: Side, from: &[T], into: &mut [T]) {
+        (**self).combine(side, from, into);
+    }
+
+    fn commutes(&self) -> bool {
+        (**self).commutes()
+    }
+
+    fn defined(&self) -> bool {
+        (**self).defined()
+    }
+
+    fn name(&self) -> String {
+        self.to_string()
+    }
+
+    fn signature(&self) -> u64 {
+        (**self).signature()
+    }
+}
+
 /// One loop an operation, so that the compiler makes vector code of each.
 fn each<T: Copy>(side: Side, from: &[T], into: &mut [T], operation: impl Fn(T, T) -> T) {
     match side {

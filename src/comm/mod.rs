@@ -27,6 +27,8 @@ mod forms;
 mod immediate;
 #[cfg(feature = "mpi")]
 mod measure;
+#[cfg(feature = "mpi")]
+mod mpi_hypercube;
 mod persistent;
 mod prepared;
 mod process;
@@ -38,6 +40,10 @@ mod settings;
 mod tests;
 mod varcount;
 
+#[cfg(feature = "mpi")]
+pub use crate::raw::peers::{MpiAnyProcess, MpiProcess};
+#[cfg(feature = "mpi")]
+pub use mpi_hypercube::MpiHypercube;
 pub use prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute};
 pub use prepared::{ExclusiveScan, Reduce, ReduceScatter, Scan, Scatter, Send};
 pub use process::Process;
@@ -45,9 +51,7 @@ pub use process::Process;
 use crate::address::{dimension_for, Hosts};
 use crate::collective::Call;
 use crate::engine::arguments::Arguments;
-#[cfg(feature = "mpi")]
-use crate::engine::poll_others;
-use crate::engine::{share, Engine, Shared};
+use crate::engine::{poll_others, share, Engine, Shared};
 use crate::error::{Error, Result};
 use crate::executor::patience::Patience;
 use crate::executor::Transport;
@@ -261,6 +265,17 @@ impl Hypercube {
     /// The links that collectives send nothing over, each as (lower rank, higher rank).
     pub fn avoided_links(&self) -> Vec<(usize, usize)> {
         self.avoid.borrow().iter().flat_map(Avoided::links).collect()
+    }
+
+    /// Moves all calls under way of the thread, once. For loops that wait for something else, which another rank may only do
+    /// when these calls have gone on. Nothing is wrong with leaving it out: waits for calls move them.
+    pub fn progress(&self) {
+        if let Ok(mut engine) = self.engine.try_borrow_mut() {
+            if engine.is_busy() && !engine.poll() {
+                engine.idle(1);
+            }
+        }
+        poll_others();
     }
 
     /// What the last collective on this communicator did, and why; `None` before the first one.

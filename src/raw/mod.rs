@@ -29,7 +29,11 @@
 
 #[cfg(feature = "mpi")]
 mod partition;
+#[cfg(feature = "mpi")]
+pub(crate) mod peers;
 pub mod request;
+#[cfg(feature = "mpi")]
+mod user_operation;
 #[cfg(test)]
 mod tests;
 
