@@ -25,9 +25,9 @@
 //! });
 //! ```
 
+use crate::buffer::Element;
 use crate::hash::Fnv;
 use crate::schedule::Side;
-use bytemuck::Pod;
 use std::fmt;
 
 /// MPI's predefined operations, under rsmpi's names.
@@ -159,7 +159,7 @@ impl<T, F: Fn(&T, &T) -> T> Reduction<T> for Commutative<F> {
 }
 
 /// Numbers that the predefined operations work on.
-pub trait Number: Pod {
+pub trait Number: Element {
     /// Whether the operation is defined for the type.
     fn defines(operation: SystemOperation) -> bool;
 

@@ -9,6 +9,7 @@ mod execution;
 mod record;
 mod registry;
 mod roll_call;
+mod staging;
 
 pub(crate) use record::kind;
 pub(crate) use registry::{poll_others, share, Shared};

@@ -7,15 +7,15 @@ mod ends;
 mod rooted;
 
 use super::prepared::Prepared;
+use crate::buffer::Element;
 use crate::error::{Error, Result};
 use crate::operation::Reduction;
-use bytemuck::Pod;
 use std::panic::Location;
 
 type At = &'static Location<'static>;
 
 /// Whether an operation serves elements of a type, and what it asks of the call.
-pub(super) fn reduces<T: Pod, O: Reduction<T>>(prepared: &mut Prepared, operation: &O) -> Result<()> {
+pub(super) fn reduces<T: Element, O: Reduction<T>>(prepared: &mut Prepared, operation: &O) -> Result<()> {
     if !operation.defined() || align_of::<T>() > align_of::<u128>() {
         return Err(Error::Operation { operation: operation.name(), element: std::any::type_name::<T>() });
     }

@@ -1,19 +1,18 @@
 //! Collectives with a root.
 
 use super::{reduces, At};
-use crate::buffer::{Buffer, BufferMut};
+use crate::buffer::{Buffer, BufferMut, ContiguousMut, Element, Elements, ElementsMut};
 use crate::comm::prepared::{length, Broadcast, Gather, Reduce, Scatter};
 use crate::engine::arguments::{Arguments, Held};
 use crate::error::Result;
 use crate::operation::Reduction;
 use crate::raw::request::{Persistent, PersistentOf, Request, Scope};
 use crate::raw::{lent, lent_mut};
-use bytemuck::Pod;
 use std::panic::Location;
 
 impl Broadcast<'_> {
-    fn made<'b, T: Pod>(&mut self, at: At, buffer: &'b mut [T]) -> Result<Arguments<'b>> {
-        Ok(Arguments::new(at, buffer.len(), &[], buffer))
+    fn made<'b, T: Element>(&mut self, at: At, buffer: ElementsMut<'b, T>) -> Result<Arguments<'b>> {
+        Ok(Arguments::new(at, buffer.len(), Elements::default(), buffer))
     }
 
     /// Runs it; see [`Process::broadcast_into`](crate::comm::Process::broadcast_into).
@@ -50,18 +49,23 @@ impl Broadcast<'_> {
     #[track_caller]
     pub fn init<'a, B, Sc>(mut self, scope: Sc, buffer: &'a mut B) -> Result<Persistent<'a, (), [B::Element], Sc>>
     where
-        B: BufferMut + ?Sized,
+        B: ContiguousMut + ?Sized,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let (data, buffer) = lent_mut(buffer.elements_mut());
+        let (data, buffer) = lent_mut(buffer.slice_mut());
         let arguments = self.made(at, buffer);
         self.0.persistent(at, scope, arguments, (std::ptr::NonNull::dangling().as_ptr(), data))
     }
 }
 
 impl Scatter<'_> {
-    fn made<'b, T: Pod>(&mut self, at: At, send: Option<&'b [T]>, receive: &'b mut [T]) -> Result<Arguments<'b>> {
+    fn made<'b, T: Element>(
+        &mut self,
+        at: At,
+        send: Option<Elements<'b, T>>,
+        receive: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
         let send = send.filter(|_| self.0.is_root()).unwrap_or_default();
         let expected = receive.len().saturating_mul(self.0.call.size);
         let checked = match self.0.is_root() {
@@ -121,19 +125,24 @@ impl Scatter<'_> {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: BufferMut + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
-        let arguments = self.made(at, Some(&*send), receive);
+        let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+        let arguments = self.made(at, Some(send.into()), receive);
         self.0.persistent(at, scope, arguments, (from, into))
     }
 }
 
 impl Gather<'_> {
-    fn made<'b, T: Pod>(&mut self, at: At, send: &'b [T], receive: Option<&'b mut [T]>) -> Result<Arguments<'b>> {
+    fn made<'b, T: Element>(
+        &mut self,
+        at: At,
+        send: Elements<'b, T>,
+        receive: Option<ElementsMut<'b, T>>,
+    ) -> Result<Arguments<'b>> {
         let receive = receive.filter(|_| self.0.is_root()).unwrap_or_default();
         let expected = send.len().saturating_mul(self.0.call.size);
         let checked = match self.0.is_root() {
@@ -194,23 +203,23 @@ impl Gather<'_> {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: BufferMut + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
-        let arguments = self.made(at, send, Some(receive));
+        let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+        let arguments = self.made(at, send.into(), Some(receive));
         self.0.persistent(at, scope, arguments, (from, into))
     }
 }
 
 impl Reduce<'_> {
-    fn made<'b, T: Pod, O: Reduction<T> + 'b>(
+    fn made<'b, T: Element, O: Reduction<T> + 'b>(
         &mut self,
         at: At,
-        send: &'b [T],
-        receive: Option<&'b mut [T]>,
+        send: Elements<'b, T>,
+        receive: Option<ElementsMut<'b, T>>,
         operation: Held<'b, O>,
     ) -> Result<Arguments<'b>> {
         let receive = receive.filter(|_| self.0.is_root()).unwrap_or_default();
@@ -278,14 +287,14 @@ impl Reduce<'_> {
         operation: O,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: BufferMut + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
         O: Reduction<S::Element> + 'a,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
-        let arguments = self.made(at, send, Some(receive), Held::Own(operation));
+        let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+        let arguments = self.made(at, send.into(), Some(receive), Held::Own(operation));
         self.0.persistent(at, scope, arguments, (from, into))
     }
 }
