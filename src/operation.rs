@@ -28,7 +28,10 @@
 use crate::buffer::Element;
 use crate::hash::Fnv;
 use crate::schedule::Side;
+use num_complex::Complex;
 use std::fmt;
+
+pub use crate::raw::located::{Located, Place};
 
 /// MPI's predefined operations, under rsmpi's names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -215,6 +218,49 @@ where
     }
 }
 
+/// The least of the values, with its place: MPI's `MPI_MINLOC`. Of equal ones, the lowest place; what is no number is greater than all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MinLoc;
+
+/// The greatest of the values, with its place: MPI's `MPI_MAXLOC`. Of equal ones, the lowest place; what is no number is less than all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MaxLoc;
+
+macro_rules! with_places {
+    ($($name:ident $is_better:tt $signature:literal,)*) => {$(
+        impl<T: Place> Reduction<Located<T>> for $name
+        where
+            Located<T>: Element,
+        {
+            fn combine(&self, side: Side, from: &[Located<T>], into: &mut [Located<T>]) {
+                each(side, from, into, |a, b| {
+                    // What compares with nothing, not even with itself, is no number.
+                    let better = b.value $is_better a.value || a.value != a.value && b.value == b.value;
+                    let worse = a.value $is_better b.value || b.value != b.value && a.value == a.value;
+                    if better || !worse && b.place < a.place { b } else { a }
+                });
+            }
+
+            fn commutes(&self) -> bool {
+                true
+            }
+
+            fn name(&self) -> String {
+                stringify!($name).into()
+            }
+
+            fn signature(&self) -> u64 {
+                $signature
+            }
+        }
+    )*};
+}
+
+with_places! {
+    MinLoc < 104,
+    MaxLoc > 105,
+}
+
 /// One loop an operation, so that the compiler makes vector code of each.
 fn each<T: Copy>(side: Side, from: &[T], into: &mut [T], operation: impl Fn(T, T) -> T) {
     match side {
@@ -272,6 +318,43 @@ macro_rules! floats {
 }
 
 floats!(f32 f64);
+
+/// Logical operations, as on MPI's type of that kind.
+impl Number for bool {
+    fn defines(operation: SystemOperation) -> bool {
+        use SystemOperation::*;
+        matches!(operation, LogicalAnd | LogicalOr | LogicalXor)
+    }
+
+    fn combine(operation: SystemOperation, side: Side, from: &[bool], into: &mut [bool]) {
+        match operation {
+            SystemOperation::LogicalAnd => each(side, from, into, |a, b| a && b),
+            SystemOperation::LogicalOr => each(side, from, into, |a, b| a || b),
+            SystemOperation::LogicalXor => each(side, from, into, |a, b| a != b),
+            _ => {}
+        }
+    }
+}
+
+macro_rules! complex {
+    ($($t:ty)*) => {$(
+        impl Number for Complex<$t> {
+            fn defines(operation: SystemOperation) -> bool {
+                matches!(operation, SystemOperation::Sum | SystemOperation::Product)
+            }
+
+            fn combine(operation: SystemOperation, side: Side, from: &[Self], into: &mut [Self]) {
+                match operation {
+                    SystemOperation::Sum => each(side, from, into, |a, b| a + b),
+                    SystemOperation::Product => each(side, from, into, |a, b| a * b),
+                    _ => {}
+                }
+            }
+        }
+    )*};
+}
+
+complex!(f32 f64);
 
 #[cfg(test)]
 mod tests {

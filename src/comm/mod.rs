@@ -25,6 +25,7 @@
 mod calls;
 mod forms;
 mod immediate;
+mod in_place;
 #[cfg(feature = "mpi")]
 mod measure;
 #[cfg(feature = "mpi")]

@@ -28,6 +28,7 @@
 //! ```
 
 pub(crate) mod elements;
+pub(crate) mod located;
 #[cfg(feature = "mpi")]
 mod partition;
 #[cfg(feature = "mpi")]

@@ -169,37 +169,14 @@ impl AllGather<'_> {
         checked.map(|()| Arguments::new(at, send.len(), send, receive))
     }
 
-    fn made_in_place<'b, T: Element>(&mut self, at: At, blocks: ElementsMut<'b, T>) -> Result<Arguments<'b>> {
+    pub(super) fn made_in_place<'b, T: Element>(
+        &mut self,
+        at: At,
+        blocks: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
         self.0.call.in_place = true;
         let count = block("blocks", blocks.len(), self.0.call.size);
         count.map(|count| Arguments::new(at, count, Elements::default(), blocks))
-    }
-
-    /// Runs it in place; see [`Hypercube::all_gather_in_place`](crate::Hypercube::all_gather_in_place).
-    ///
-    /// # Errors
-    /// [`Error::Length`](crate::Error::Length); options that cannot be honoured; what goes wrong between ranks.
-    #[track_caller]
-    pub fn run_in_place<R: BufferMut + ?Sized>(mut self, blocks: &mut R) -> Result<()> {
-        let at = Location::caller();
-        let arguments = self.made_in_place(at, blocks.elements_mut());
-        self.0.run(at, arguments)
-    }
-
-    /// Starts it in place; the request's data is `blocks`.
-    ///
-    /// # Errors
-    /// As for `run_in_place`.
-    #[track_caller]
-    pub fn start_in_place<'a, R, Sc>(mut self, scope: Sc, blocks: &'a mut R) -> Result<Request<'a, R, Sc>>
-    where
-        R: BufferMut + ?Sized,
-        Sc: Scope<'a>,
-    {
-        let at = Location::caller();
-        let (data, blocks) = lent_mut(blocks);
-        let arguments = self.made_in_place(at, blocks);
-        self.0.request(at, scope, arguments, data)
     }
 }
 
@@ -214,6 +191,15 @@ impl AllToAll<'_> {
         let count = block("send", send.len(), self.0.call.size).and_then(|count| checked.map(|()| count));
         count.map(|count| Arguments::new(at, count, send, receive))
     }
+
+    pub(super) fn made_in_place<'b, T: Element>(
+        &mut self,
+        at: At,
+        blocks: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
+        let count = block("blocks", blocks.len(), self.0.call.size);
+        count.map(|count| Arguments::new(at, count, blocks.copied(), blocks))
+    }
 }
 
 impl Permute<'_> {
@@ -226,9 +212,28 @@ impl Permute<'_> {
         let checked = length("receive", receive.len(), send.len(), "as long as send");
         checked.map(|()| Arguments::new(at, send.len(), send, receive))
     }
+
+    pub(super) fn made_in_place<'b, T: Element>(
+        &mut self,
+        at: At,
+        values: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
+        Ok(Arguments::new(at, values.len(), values.copied(), values))
+    }
 }
 
 impl ReduceScatter<'_> {
+    pub(super) fn made_in_place<'b, T: Element, O: Reduction<T> + 'b>(
+        &mut self,
+        at: At,
+        values: ElementsMut<'b, T>,
+        operation: Held<'b, O>,
+    ) -> Result<Arguments<'b>> {
+        let count = block("values", values.len(), self.0.call.size)?;
+        reduces(&mut self.0, operation.get())?;
+        Ok(Arguments::reducing(at, count, values.copied(), values.first(count), operation))
+    }
+
     fn made<'b, T: Element, O: Reduction<T> + 'b>(
         &mut self,
         at: At,
@@ -243,9 +248,9 @@ impl ReduceScatter<'_> {
     }
 }
 
-/// What the arguments of a reduction of vectors have to be that leaves a vector on every rank, and its forms in place.
+/// What the arguments of a reduction of vectors have to be that leaves a vector on every rank.
 macro_rules! vectors_and_operation {
-    ($($name:ident $call:literal,)*) => {$(
+    ($($name:ident)*) => {$(
         impl $name<'_> {
             fn made<'b, T: Element, O: Reduction<T> + 'b>(
                 &mut self,
@@ -262,7 +267,7 @@ macro_rules! vectors_and_operation {
                 checked.map(|()| Arguments::reducing(at, send.len(), send, receive, operation))
             }
 
-            fn made_in_place<'b, T: Element, O: Reduction<T> + 'b>(
+            pub(super) fn made_in_place<'b, T: Element, O: Reduction<T> + 'b>(
                 &mut self,
                 at: At,
                 values: ElementsMut<'b, T>,
@@ -272,49 +277,8 @@ macro_rules! vectors_and_operation {
                 let checked = reduces(&mut self.0, operation.get());
                 checked.map(|()| Arguments::reducing(at, values.len(), Elements::default(), values, operation))
             }
-
-            #[doc = concat!("Runs it in place; see [`Hypercube::", $call, "`](crate::Hypercube::", $call, ").")]
-            ///
-            /// # Errors
-            /// [`Error::Operation`](crate::Error::Operation); options that cannot be honoured; what goes wrong between ranks.
-            #[track_caller]
-            pub fn run_in_place<R, O>(mut self, values: &mut R, operation: O) -> Result<()>
-            where
-                R: BufferMut + ?Sized,
-                O: Reduction<R::Element>,
-            {
-                let at = Location::caller();
-                let arguments = self.made_in_place(at, values.elements_mut(), Held::Lent(&operation));
-                self.0.run(at, arguments)
-            }
-
-            /// Starts it in place; the request's data is `values`.
-            ///
-            /// # Errors
-            /// As for `run_in_place`.
-            #[track_caller]
-            pub fn start_in_place<'a, R, O, Sc>(
-                mut self,
-                scope: Sc,
-                values: &'a mut R,
-                operation: O,
-            ) -> Result<Request<'a, R, Sc>>
-            where
-                R: BufferMut + ?Sized,
-                O: Reduction<R::Element> + 'a,
-                Sc: Scope<'a>,
-            {
-                let at = Location::caller();
-                let (data, values) = lent_mut(values);
-                let arguments = self.made_in_place(at, values, Held::Own(operation));
-                self.0.request(at, scope, arguments, data)
-            }
         }
     )*};
 }
 
-vectors_and_operation! {
-    AllReduce "all_reduce_in_place",
-    Scan "scan_in_place",
-    ExclusiveScan "exclusive_scan_in_place",
-}
+vectors_and_operation! { AllReduce Scan ExclusiveScan }

@@ -4,6 +4,7 @@
 
 mod all_ranks;
 mod ends;
+mod in_place;
 mod rooted;
 
 use super::prepared::Prepared;
@@ -21,4 +22,14 @@ pub(super) fn reduces<T: Element, O: Reduction<T>>(prepared: &mut Prepared, oper
     }
     prepared.call.ordered = !operation.commutes();
     Ok(())
+}
+
+/// Whether this is the root, as it has to be for calls in place that only the root makes.
+fn only_root(prepared: &Prepared, call: &'static str) -> Result<()> {
+    let (rank, root, size) = (prepared.cube.rank, prepared.call.root, prepared.call.size);
+    match rank == root {
+        _ if root >= size => Err(Error::Root { root, size }),
+        true => Ok(()),
+        false => Err(Error::Role { call, rank, root, instead: "run, start or init" }),
+    }
 }

@@ -1,8 +1,8 @@
 //! Collectives with a root.
 
-use super::{reduces, At};
+use super::{only_root, reduces, At};
 use crate::buffer::{Buffer, BufferMut, ContiguousMut, Element, Elements, ElementsMut};
-use crate::comm::prepared::{length, Broadcast, Gather, Reduce, Scatter};
+use crate::comm::prepared::{block, length, Broadcast, Gather, Reduce, Scatter};
 use crate::engine::arguments::{Arguments, Held};
 use crate::error::Result;
 use crate::operation::Reduction;
@@ -73,6 +73,59 @@ impl Scatter<'_> {
             false => Ok(()),
         };
         checked.map(|()| Arguments::new(at, receive.len(), send, receive))
+    }
+
+    fn made_in_place<'b, T: Element>(&mut self, at: At, blocks: Elements<'b, T>) -> Result<Arguments<'b>> {
+        only_root(&self.0, "scatter in place")?;
+        let count = block("blocks", blocks.len(), self.0.call.size)?;
+        Ok(Arguments::new(at, count, blocks, ElementsMut::nowhere(count)))
+    }
+
+    /// Runs it in place, on the root only: its own block stays where it is. The other ranks run it.
+    ///
+    /// # Errors
+    /// [`Error::Role`](crate::Error::Role) elsewhere; [`Error::Length`](crate::Error::Length); options that cannot be honoured; what goes wrong between ranks.
+    #[track_caller]
+    pub fn run_in_place<S: Buffer + ?Sized>(mut self, blocks: &S) -> Result<()> {
+        let at = Location::caller();
+        let arguments = self.made_in_place(at, blocks.elements());
+        self.0.run(at, arguments)
+    }
+
+    /// Starts it in place, on the root only; the request's data is `blocks`.
+    ///
+    /// # Errors
+    /// As for `run_in_place`.
+    #[track_caller]
+    pub fn start_in_place<'a, S, Sc>(mut self, scope: Sc, blocks: &'a S) -> Result<Request<'a, S, Sc>>
+    where
+        S: Buffer + ?Sized,
+        Sc: Scope<'a>,
+    {
+        let at = Location::caller();
+        let (data, blocks) = lent(blocks);
+        let arguments = self.made_in_place(at, blocks);
+        self.0.request(at, scope, arguments, data)
+    }
+
+    /// Makes it to be started again and again in place, on the root only.
+    ///
+    /// # Errors
+    /// As for `run_in_place`.
+    #[track_caller]
+    pub fn init_in_place<'a, S, Sc>(
+        mut self,
+        scope: Sc,
+        blocks: &'a mut S,
+    ) -> Result<Persistent<'a, [S::Element], (), Sc>>
+    where
+        S: ContiguousMut + ?Sized,
+        Sc: Scope<'a>,
+    {
+        let at = Location::caller();
+        let (data, blocks) = lent_mut(blocks.slice_mut());
+        let arguments = self.made_in_place(at, blocks.into());
+        self.0.persistent(at, scope, arguments, (data, std::ptr::NonNull::dangling().as_ptr()))
     }
 
     /// Runs it: `send` on the root only (elsewhere `None`, and ignored), `receive` on all ranks; `send` is
@@ -152,6 +205,17 @@ impl Gather<'_> {
         checked.map(|()| Arguments::new(at, send.len(), send, receive))
     }
 
+    pub(super) fn made_in_place<'b, T: Element>(
+        &mut self,
+        at: At,
+        blocks: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
+        only_root(&self.0, "gather in place")?;
+        let count = block("blocks", blocks.len(), self.0.call.size)?;
+        let own = self.0.call.root * count;
+        Ok(Arguments::new(at, count, blocks.copied_part(own..own + count), blocks))
+    }
+
     /// Runs it: `send` on all ranks, `receive` on the root only (elsewhere `None`, and ignored); `receive` is
     /// [`Hypercube::size`](crate::Hypercube::size) times as long.
     ///
@@ -229,6 +293,17 @@ impl Reduce<'_> {
         };
         let checked = checked.and_then(|()| reduces(&mut self.0, operation.get()));
         checked.map(|()| Arguments::reducing(at, send.len(), send, receive, operation))
+    }
+
+    pub(super) fn made_in_place<'b, T: Element, O: Reduction<T> + 'b>(
+        &mut self,
+        at: At,
+        values: ElementsMut<'b, T>,
+        operation: Held<'b, O>,
+    ) -> Result<Arguments<'b>> {
+        only_root(&self.0, "reduce in place")?;
+        reduces(&mut self.0, operation.get())?;
+        Ok(Arguments::reducing(at, values.len(), values.copied(), values, operation))
     }
 
     /// Runs it: `send` on all ranks, `receive` on the root only (elsewhere `None`, and ignored); equal lengths.
