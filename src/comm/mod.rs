@@ -52,7 +52,9 @@ pub use process::Process;
 use crate::address::{dimension_for, Hosts};
 use crate::collective::Call;
 use crate::engine::arguments::Arguments;
-use crate::engine::{poll_others, share, Engine, Shared};
+#[cfg(feature = "mpi")]
+use crate::engine::poll_others;
+use crate::engine::{poll_all, share, Engine, Shared};
 use crate::error::{Error, Result};
 use crate::executor::patience::Patience;
 use crate::executor::Transport;
@@ -268,15 +270,21 @@ impl Hypercube {
         self.avoid.borrow().iter().flat_map(Avoided::links).collect()
     }
 
-    /// Moves all calls under way of the thread, once. For loops that wait for something else, which another rank may only do
-    /// when these calls have gone on. Nothing is wrong with leaving it out: waits for calls move them.
-    pub fn progress(&self) {
-        if let Ok(mut engine) = self.engine.try_borrow_mut() {
-            if engine.is_busy() && !engine.poll() {
-                engine.idle(1);
-            }
-        }
-        poll_others();
+    /// Moves all calls under way of the thread, on any communicator, once; whether some are under way after that. For loops that wait for
+    /// something else, which another rank may only do when these calls have gone on. All waits for calls do the same.
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(3, |cube| {
+    ///     let barrier = cube.immediate_barrier().unwrap();
+    ///     while cube.progress() {
+    ///         std::thread::yield_now();
+    ///     }
+    ///     barrier.wait().unwrap(); // at once
+    /// });
+    /// ```
+    pub fn progress(&self) -> bool {
+        poll_all()
     }
 
     /// What the last collective on this communicator did, and why; `None` before the first one.

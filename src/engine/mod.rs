@@ -12,7 +12,7 @@ mod roll_call;
 mod staging;
 
 pub(crate) use record::kind;
-pub(crate) use registry::{poll_others, share, Shared};
+pub(crate) use registry::{poll_all, poll_others, share, Shared};
 
 use crate::error::{Error, Result};
 use crate::executor::memory::Span;

@@ -21,18 +21,25 @@ pub(crate) fn share(engine: Engine) -> Shared {
     shared
 }
 
-/// Moves the calls of all engines of this thread but those in the middle of something.
+/// Moves the calls of all engines of this thread but those in the middle of something, from the middle of one of them.
 pub(crate) fn poll_others() {
+    if ENGINES.with_borrow(|engines| engines.len() > 1) {
+        poll_all();
+    }
+}
+
+/// Moves the calls of all engines of this thread but those in the middle of something; whether any call is under way after that.
+pub(crate) fn poll_all() -> bool {
     // Held, not borrowed: what they do may make others.
-    let held: Vec<Shared> = ENGINES.with_borrow(|engines| match engines.len() {
-        0 | 1 => Vec::new(),
-        _ => engines.iter().filter_map(Weak::upgrade).collect(),
-    });
+    let held: Vec<Shared> = ENGINES.with_borrow(|engines| engines.iter().filter_map(Weak::upgrade).collect());
+    let mut busy = false;
     for engine in held {
         if let Ok(mut engine) = engine.try_borrow_mut() {
             if engine.is_busy() && !engine.poll() {
                 engine.idle(1);
             }
+            busy |= engine.is_busy();
         }
     }
+    busy
 }

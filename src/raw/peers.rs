@@ -88,10 +88,11 @@ macro_rules! source {
         }
 
         impl $name<'_> {
-            /// Returns when there is a message that a receive would take, so that it does not wait; moves the collectives meanwhile.
+            /// Returns when there is a message that a receive would take, so that it does not wait, or no collective is under way;
+            /// moves them meanwhile.
             fn await_message(&self, tag: Tag) {
-                while self.peer.immediate_probe_with_tag(tag).is_none() {
-                    self.cube().progress();
+                while self.cube().progress() && self.peer.immediate_probe_with_tag(tag).is_none() {
+                    std::thread::yield_now();
                 }
             }
         }
@@ -108,12 +109,13 @@ macro_rules! source {
             }
 
             fn matched_probe_with_tag(&self, tag: Tag) -> (Message, Status) {
-                loop {
+                while self.cube().progress() {
                     match self.peer.immediate_matched_probe_with_tag(tag) {
                         Some(found) => return found,
-                        None => self.cube().progress(),
+                        None => std::thread::yield_now(),
                     }
                 }
+                self.peer.matched_probe_with_tag(tag)
             }
 
             fn receive_with_tag<Msg: Equivalence>(&self, tag: Tag) -> (Msg, Status) {
@@ -139,10 +141,14 @@ source!(MpiAnyProcess);
 impl MpiProcess<'_> {
     /// Waits for a send, and moves the collectives meanwhile.
     fn await_send<'a, D: ?Sized>(&self, mut send: request::Request<'a, D, &request::LocalScope<'a>>) {
-        while let Err(unfinished) = send.test() {
-            send = unfinished;
-            self.cube().progress();
+        while self.cube().progress() {
+            match send.test() {
+                Ok(_) => return,
+                Err(unfinished) => send = unfinished,
+            }
+            std::thread::yield_now();
         }
+        send.wait_without_status();
     }
 }
 
@@ -152,10 +158,18 @@ impl Destination for MpiProcess<'_> {
     }
 
     fn send_with_tag<Buf: Buffer + ?Sized>(&self, buf: &Buf, tag: Tag) {
-        request::scope(|scope| self.await_send(self.peer.immediate_send_with_tag(scope, buf, tag)));
+        match self.cube().progress() {
+            true => request::scope(|scope| self.await_send(self.peer.immediate_send_with_tag(scope, buf, tag))),
+            false => self.peer.send_with_tag(buf, tag),
+        }
     }
 
     fn synchronous_send_with_tag<Buf: Buffer + ?Sized>(&self, buf: &Buf, tag: Tag) {
-        request::scope(|scope| self.await_send(self.peer.immediate_synchronous_send_with_tag(scope, buf, tag)));
+        match self.cube().progress() {
+            true => {
+                request::scope(|scope| self.await_send(self.peer.immediate_synchronous_send_with_tag(scope, buf, tag)))
+            }
+            false => self.peer.synchronous_send_with_tag(buf, tag),
+        }
     }
 }

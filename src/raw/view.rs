@@ -23,6 +23,11 @@ unsafe impl Pod for MpiByte {}
 /// Bytes that MPI packs at a time; it counts them in `int`s.
 const MOST: usize = 1 << 30;
 
+/// As Rust's type; MPI libraries differ in theirs.
+fn address(extent: impl TryInto<isize>) -> isize {
+    extent.try_into().unwrap_or(0)
+}
+
 /// Elements of a datatype of MPI, which lives as long as the view.
 struct Described {
     datatype: MPI_Datatype,
@@ -39,7 +44,7 @@ impl Described {
             ffi::PMPI_Type_size(datatype, &mut size);
             ffi::PMPI_Type_get_extent(datatype, &mut lower_bound, &mut extent);
         }
-        Described { datatype, size: usize::try_from(size).unwrap_or(0), extent }
+        Described { datatype, size: usize::try_from(size).unwrap_or(0), extent: address(extent) }
     }
 
     /// Calls `act` with the first of some elements, their number, and where their data is among the packed.

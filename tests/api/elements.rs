@@ -38,7 +38,7 @@ fn with_gaps(cube: &Hypercube, rows: usize) {
     let own = matrix(rows, |at| value(rank, at));
     let wide = matrix(rows * size, |at| value(rank, at));
     let blank = || matrix(rows, |_| 0);
-    let all = matrix(rows * size, |at| if count == 0 { 0 } else { value(at / count, at % count) });
+    let all = matrix(rows * size, |at| value(at / count.max(1), at % count.max(1)));
     let sum = |ranks: usize| move |at: usize| (0..ranks).map(|rank| value(rank, at)).sum::<u32>();
     let case = format!("{rows} rows, rank {rank} of {size}");
     for root in [0, size - 1] {
