@@ -134,43 +134,61 @@ pub fn multiple_test() {
     assert_eq!(got, [1, 2, 3, (world.rank() - 1 + world.size()) % world.size()]);
 }
 
-/// All ways of waiting for a message move a collective that another rank waits for before it sends the message.
+/// All ways of waiting for a message move a collective that another rank waits for before it sends the message: one in which every
+/// rank passes on what it gets.
 pub fn waiting() {
     let world = moved();
     let (rank, size) = (world.rank(), world.size());
     let long = vec![rank; 200_000];
     for way in 0..6 {
-        let barrier = world.immediate_barrier().unwrap();
-        if rank == 0 {
-            for from in 1..size {
-                let other = world.process_at_rank(from);
-                match way {
-                    0 => assert_eq!(other.receive::<i32>().0, from),
-                    1 => assert_eq!(other.receive_vec::<i32>().0, [from; 3]),
-                    2 => assert_eq!(other.matched_probe().0.matched_receive::<i32>().0, from),
-                    3 => {
-                        assert_eq!(other.probe().source_rank(), from);
-                        assert_eq!(other.receive_with_tag::<i32>(0).0, from);
-                    }
-                    // What is long, or has to be waited for, is only taken when the others are through.
-                    4 => other.send(&long[..]),
-                    _ => other.synchronous_send(&rank),
-                }
-            }
-            barrier.wait().unwrap();
-        } else {
-            barrier.wait().unwrap();
-            let root = world.process_at_rank(0);
-            match way {
-                1 => root.send(&[rank; 3][..]),
-                4 => {
-                    let mut got = vec![-1; long.len()];
-                    root.receive_into(&mut got[..]);
-                    assert_eq!(got, vec![0; long.len()]);
-                }
-                5 => assert_eq!(root.receive::<i32>().0, 0),
-                _ => root.send(&rank),
-            }
+        let mut all = vec![-1; size as usize];
+        if rank > 0 {
+            assert_eq!(world.process_at_rank(0).receive::<i32>().0, way as i32);
         }
+        mpi::request::scope(|scope| {
+            let gather = world.all_gather().algorithm("ring").start(scope, &rank, &mut all[..]).unwrap();
+            if rank == 0 {
+                // The others have sent nothing yet that it could have passed on.
+                (1..size).for_each(|to| world.process_at_rank(to).send(&(way as i32)));
+                (1..size).for_each(|from| meet(&world, way, from, &long));
+                gather.wait().unwrap();
+            } else {
+                gather.wait().unwrap();
+                answer(&world, way, &long);
+            }
+        });
+        assert!(all.into_iter().eq(0..size));
+    }
+}
+
+/// What rank 0 waits for.
+fn meet(world: &hypercoll::MpiHypercube, way: usize, from: i32, long: &[i32]) {
+    let other = world.process_at_rank(from);
+    match way {
+        0 => assert_eq!(other.receive::<i32>().0, from),
+        1 => assert_eq!(other.receive_vec::<i32>().0, [from; 3]),
+        2 => assert_eq!(other.matched_probe().0.matched_receive::<i32>().0, from),
+        3 => {
+            assert_eq!(other.probe().source_rank(), from);
+            assert_eq!(other.receive_with_tag::<i32>(0).0, from);
+        }
+        // What is long, or has to be waited for, is only taken when the others are through.
+        4 => other.send(long),
+        _ => other.synchronous_send(&0),
+    }
+}
+
+/// What the others do when they are through.
+fn answer(world: &hypercoll::MpiHypercube, way: usize, long: &[i32]) {
+    let (rank, root) = (world.rank(), world.process_at_rank(0));
+    match way {
+        1 => root.send(&[rank; 3][..]),
+        4 => {
+            let mut got = vec![-1; long.len()];
+            root.receive_into(&mut got[..]);
+            assert_eq!(got, vec![0; long.len()]);
+        }
+        5 => assert_eq!(root.receive::<i32>().0, 0),
+        _ => root.send(&rank),
     }
 }
