@@ -80,7 +80,7 @@ impl Process<'_> {
     /// hypercoll::threads::run(3, |cube| {
     ///     let root = cube.process_at_rank(1);
     ///     if cube.rank() == 1 {
-    ///         root.scatter_in_place_root(&[5, 6, 7]).unwrap();
+    ///         root.scatter_in_place_root(&[5usize, 6, 7]).unwrap();
     ///     } else {
     ///         let mut mine = 0;
     ///         root.scatter_into(&mut mine).unwrap();
@@ -105,7 +105,7 @@ impl Process<'_> {
     /// hypercoll::threads::run(3, |cube| {
     ///     let root = cube.process_at_rank(1);
     ///     if cube.rank() == 1 {
-    ///         let mut blocks = [0, 6, 0];
+    ///         let mut blocks = [0usize, 6, 0];
     ///         root.gather_in_place_root(&mut blocks).unwrap();
     ///         assert_eq!(blocks, [5, 6, 7]);
     ///     } else {

@@ -19,7 +19,7 @@ pub trait Place: Copy + PartialOrd {
 ///     cube.all_reduce_into(&mine, &mut least, MinLoc).unwrap();
 ///     least[0]
 /// });
-/// assert_eq!((least[0].value, least[0].place), (1.5, 1));
+/// assert_eq!(least, [Located::new(1.5, 1u64); 4]);
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
