@@ -1,6 +1,7 @@
 //! What can be passed as a buffer: slices, vectors, arrays and single numbers, as in rsmpi.
 //!
-//! An element is any plain old data ([`bytemuck::Pod`]): numbers, arrays of them, and your own types. Counts are in elements.
+//! An [`Element`] is any plain data: numbers, complex ones among them, `bool`, `char`, arrays of them, and your own types. Counts are in
+//! elements. Elements that are not side by side are sent and received as they lie: [`Strided`], and rsmpi's views.
 //!
 //! ```
 //! use hypercoll::{threads, SystemOperation};
@@ -21,81 +22,95 @@
 //! });
 //! ```
 
-use bytemuck::Pod;
+pub use crate::raw::elements::{Elements, ElementsMut};
+pub use crate::raw::strided::{Strided, StridedMut};
+#[cfg(feature = "mpi")]
+pub use crate::raw::view::MpiByte;
+use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
+use num_complex::Complex;
+
+/// A type of elements: what has no padding, is nothing when it is all zeros, and can be told to be valid. All [`bytemuck::Pod`] is, and
+/// so are `bool`, `char`, and types that derive the three traits.
+///
+/// What is received is valid: a call whose messages are not is an error ([`Error::Element`](crate::Error::Element)), and leaves zeros.
+pub trait Element: NoUninit + CheckedBitPattern + Zeroable {}
+
+impl<T: NoUninit + CheckedBitPattern + Zeroable> Element for T {}
 
 /// A buffer to read from.
 pub trait Buffer {
     /// The type of an element.
-    type Element: Pod;
+    type Element: Element;
 
     /// The elements.
-    fn elements(&self) -> &[Self::Element];
+    fn elements(&self) -> Elements<'_, Self::Element>;
 }
 
 /// A buffer to write to.
-pub trait BufferMut: Buffer {
+pub trait BufferMut {
+    /// The type of an element.
+    type Element: Element;
+
     /// The elements.
-    fn elements_mut(&mut self) -> &mut [Self::Element];
+    fn elements_mut(&mut self) -> ElementsMut<'_, Self::Element>;
 }
 
-impl<T: Pod> Buffer for [T] {
-    type Element = T;
-
-    fn elements(&self) -> &[T] {
-        self
-    }
+/// A buffer whose elements are side by side.
+pub trait Contiguous: Buffer {
+    /// The elements.
+    fn slice(&self) -> &[Self::Element];
 }
 
-impl<T: Pod> BufferMut for [T] {
-    fn elements_mut(&mut self) -> &mut [T] {
-        self
-    }
+/// A buffer to write to whose elements are side by side.
+pub trait ContiguousMut: BufferMut {
+    /// The elements.
+    fn slice_mut(&mut self) -> &mut [Self::Element];
 }
 
-impl<T: Pod> Buffer for Vec<T> {
-    type Element = T;
+macro_rules! contiguous {
+    ($([$($generic:tt)*] $buffer:ty: $element:ty, $shared:expr, $mutable:expr;)*) => {$(
+        impl<$($generic)*> Buffer for $buffer {
+            type Element = $element;
 
-    fn elements(&self) -> &[T] {
-        self
-    }
-}
-
-impl<T: Pod> BufferMut for Vec<T> {
-    fn elements_mut(&mut self) -> &mut [T] {
-        self
-    }
-}
-
-impl<T: Pod, const N: usize> Buffer for [T; N] {
-    type Element = T;
-
-    fn elements(&self) -> &[T] {
-        self
-    }
-}
-
-impl<T: Pod, const N: usize> BufferMut for [T; N] {
-    fn elements_mut(&mut self) -> &mut [T] {
-        self
-    }
-}
-
-macro_rules! numbers {
-    ($($t:ty)*) => {$(
-        impl Buffer for $t {
-            type Element = $t;
-
-            fn elements(&self) -> &[$t] {
-                std::slice::from_ref(self)
+            fn elements(&self) -> Elements<'_, $element> {
+                self.slice().into()
             }
         }
 
-        impl BufferMut for $t {
-            fn elements_mut(&mut self) -> &mut [$t] {
-                std::slice::from_mut(self)
+        impl<$($generic)*> BufferMut for $buffer {
+            type Element = $element;
+
+            fn elements_mut(&mut self) -> ElementsMut<'_, $element> {
+                self.slice_mut().into()
+            }
+        }
+
+        impl<$($generic)*> Contiguous for $buffer {
+            fn slice(&self) -> &[$element] {
+                let shared: fn(&Self) -> &[$element] = $shared;
+                shared(self)
+            }
+        }
+
+        impl<$($generic)*> ContiguousMut for $buffer {
+            fn slice_mut(&mut self) -> &mut [$element] {
+                let mutable: fn(&mut Self) -> &mut [$element] = $mutable;
+                mutable(self)
             }
         }
     )*};
 }
 
-numbers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
+contiguous! {
+    [T: Element] [T]: T, |buffer| buffer, |buffer| buffer;
+    [T: Element] Vec<T>: T, |buffer| buffer, |buffer| buffer;
+    [T: Element, const N: usize] [T; N]: T, |buffer| buffer, |buffer| buffer;
+}
+
+macro_rules! single {
+    ($($t:ty)*) => {
+        contiguous! { $([] $t: $t, std::slice::from_ref, std::slice::from_mut;)* }
+    };
+}
+
+single! { u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 bool char Complex<f32> Complex<f64> }

@@ -149,6 +149,8 @@ pub enum Error {
     },
     /// A collective from within another one of the same communicator: from a function that combines, for instance.
     Nested,
+    /// What was received is no element of its type: another program has sent something else under the same name. The buffer is all zeros.
+    Element,
     /// No progress for longer than the limit that the user set by `HYPERCOLL_TIMEOUT`, which asked for an error.
     Timeout {
         /// The ranks whose messages are missing on the rank that found it.
@@ -217,6 +219,7 @@ impl fmt::Display for Error {
             Error::Broken { why } => {
                 write!(f, "communicator: an earlier collective on it failed ({why}); make a new Hypercube")
             }
+            Error::Element => write!(f, "receive: what another rank has sent is no element of this type"),
             Error::Nested => write!(f, "communicator: a collective from within another one of it"),
             Error::Timeout { what, .. } => write!(f, "HYPERCOLL_TIMEOUT: {what}"),
             Error::Communicator { why } => write!(f, "communicator: {why}"),

@@ -18,7 +18,7 @@
 //! });
 //! ```
 
-use crate::buffer::Buffer;
+use crate::buffer::Contiguous;
 use crate::collective::part;
 use crate::error::{Error, Result};
 use crate::hash::Fnv;
@@ -97,12 +97,12 @@ impl Bins {
     #[track_caller]
     pub fn spanning<S>(cube: &Hypercube, values: &S, number: usize) -> Result<Bins>
     where
-        S: Buffer + ?Sized,
+        S: Contiguous + ?Sized,
         S::Element: Value,
     {
         // The least value, negated, and the greatest: one reduction finds both.
         let mut extremes = [f64::NEG_INFINITY; 2];
-        for value in values.elements().iter().map(|v| v.value()).filter(|v| v.is_finite()) {
+        for value in values.slice().iter().map(|v| v.value()).filter(|v| v.is_finite()) {
             extremes = [extremes[0].max(-value), extremes[1].max(value)];
         }
         let all_reduce = cube.all_reduce().besides(&format!("{number} bins"));
@@ -260,10 +260,10 @@ impl Hypercube {
     /// ```
     pub fn histogram<'a, S>(&'a self, values: &'a S, bins: &'a Bins) -> Binning<'a, S::Element>
     where
-        S: Buffer + ?Sized,
+        S: Contiguous + ?Sized,
         S::Element: Value,
     {
-        Binning { cube: self, values: values.elements(), bins, weights: Ones, options: Options::default() }
+        Binning { cube: self, values: values.slice(), bins, weights: Ones, options: Options::default() }
     }
 }
 

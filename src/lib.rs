@@ -25,6 +25,8 @@
 //! # }
 //! ```
 //!
+//! A program that uses rsmpi moves over by the line that makes its communicator: [`MpiHypercube`](comm).
+//!
 //! # Without MPI
 //! The same code runs on threads, for tests and for trying things out:
 //! ```
@@ -105,8 +107,8 @@
 //!
 //! # What is guaranteed
 //! If all ranks make the same calls, in the same order, with arguments that fit together:
-//! * Every number of ranks from 1 on is served, every root, every count, also 0 on all ranks, and every element that is
-//!   [`bytemuck::Pod`]. Products of matrices need 2^n ranks.
+//! * Every number of ranks from 1 on is served, every root, every count, also 0 on all ranks, and every
+//!   [`buffer::Element`]. Products of matrices need 2^n ranks.
 //! * Operations that do not commute are combined in rank order.
 //! * Reductions in floating point combine in a fixed order, whatever the timing. The order depends on the call, the
 //!   number of ranks, and the algorithm with its parameters. In every step, what comes from a lower rank is the left
@@ -172,6 +174,8 @@ pub mod threads;
 pub mod topology;
 
 pub use comm::Hypercube;
+#[cfg(feature = "mpi")]
+pub use comm::MpiHypercube;
 pub use error::{Error, Result};
 #[cfg(feature = "mpi")]
 pub use executor::mpi::control_variables;
@@ -188,6 +192,10 @@ mod pages {
 
     #[doc = include_str!("../docs/guide.md")]
     struct Guide;
+
+    #[cfg(feature = "mpi")]
+    #[doc = include_str!("../docs/moving-from-rsmpi.md")]
+    struct Moving;
 
     #[doc = include_str!("../docs/choosing.md")]
     struct Choosing;

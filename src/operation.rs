@@ -25,10 +25,13 @@
 //! });
 //! ```
 
+use crate::buffer::Element;
 use crate::hash::Fnv;
 use crate::schedule::Side;
-use bytemuck::Pod;
+use num_complex::Complex;
 use std::fmt;
+
+pub use crate::raw::located::{Located, Place};
 
 /// MPI's predefined operations, under rsmpi's names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -159,7 +162,7 @@ impl<T, F: Fn(&T, &T) -> T> Reduction<T> for Commutative<F> {
 }
 
 /// Numbers that the predefined operations work on.
-pub trait Number: Pod {
+pub trait Number: Element {
     /// Whether the operation is defined for the type.
     fn defines(operation: SystemOperation) -> bool;
 
@@ -187,6 +190,75 @@ impl<T: Number> Reduction<T> for SystemOperation {
     fn signature(&self) -> u64 {
         *self as u64 + 1
     }
+}
+
+/// By reference, as rsmpi takes operations too.
+impl<T> Reduction<T> for &SystemOperation
+where
+    SystemOperation: Reduction<T>,
+{
+    fn combine(&self, side: Side, from: &[T], into: &mut [T]) {
+        (**self).combine(side, from, into);
+    }
+
+    fn commutes(&self) -> bool {
+        (**self).commutes()
+    }
+
+    fn defined(&self) -> bool {
+        (**self).defined()
+    }
+
+    fn name(&self) -> String {
+        self.to_string()
+    }
+
+    fn signature(&self) -> u64 {
+        (**self).signature()
+    }
+}
+
+/// The least of the values, with its place: MPI's `MPI_MINLOC`. Of equal ones, the lowest place; what is no number is greater than all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MinLoc;
+
+/// The greatest of the values, with its place: MPI's `MPI_MAXLOC`. Of equal ones, the lowest place; what is no number is less than all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MaxLoc;
+
+macro_rules! with_places {
+    ($($name:ident $is_better:tt $signature:literal,)*) => {$(
+        impl<T: Place> Reduction<Located<T>> for $name
+        where
+            Located<T>: Element,
+        {
+            fn combine(&self, side: Side, from: &[Located<T>], into: &mut [Located<T>]) {
+                each(side, from, into, |a, b| {
+                    // What compares with nothing, not even with itself, is no number.
+                    let better = b.value $is_better a.value || a.value != a.value && b.value == b.value;
+                    let worse = a.value $is_better b.value || b.value != b.value && a.value == a.value;
+                    if better || !worse && b.place < a.place { b } else { a }
+                });
+            }
+
+            fn commutes(&self) -> bool {
+                true
+            }
+
+            fn name(&self) -> String {
+                stringify!($name).into()
+            }
+
+            fn signature(&self) -> u64 {
+                $signature
+            }
+        }
+    )*};
+}
+
+with_places! {
+    MinLoc < 104,
+    MaxLoc > 105,
 }
 
 /// One loop an operation, so that the compiler makes vector code of each.
@@ -246,6 +318,43 @@ macro_rules! floats {
 }
 
 floats!(f32 f64);
+
+/// Logical operations, as on MPI's type of that kind.
+impl Number for bool {
+    fn defines(operation: SystemOperation) -> bool {
+        use SystemOperation::*;
+        matches!(operation, LogicalAnd | LogicalOr | LogicalXor)
+    }
+
+    fn combine(operation: SystemOperation, side: Side, from: &[bool], into: &mut [bool]) {
+        match operation {
+            SystemOperation::LogicalAnd => each(side, from, into, |a, b| a && b),
+            SystemOperation::LogicalOr => each(side, from, into, |a, b| a || b),
+            SystemOperation::LogicalXor => each(side, from, into, |a, b| a != b),
+            _ => {}
+        }
+    }
+}
+
+macro_rules! complex {
+    ($($t:ty)*) => {$(
+        impl Number for Complex<$t> {
+            fn defines(operation: SystemOperation) -> bool {
+                matches!(operation, SystemOperation::Sum | SystemOperation::Product)
+            }
+
+            fn combine(operation: SystemOperation, side: Side, from: &[Self], into: &mut [Self]) {
+                match operation {
+                    SystemOperation::Sum => each(side, from, into, |a, b| a + b),
+                    SystemOperation::Product => each(side, from, into, |a, b| a * b),
+                    _ => {}
+                }
+            }
+        }
+    )*};
+}
+
+complex!(f32 f64);
 
 #[cfg(test)]
 mod tests {

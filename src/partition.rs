@@ -17,9 +17,8 @@
 //! assert_eq!(&received, &[*b"-b-cc"; 3]);
 //! ```
 
-use crate::buffer::{Buffer, BufferMut};
+use crate::buffer::{Contiguous, ContiguousMut, Element};
 use crate::error::{Error, Result};
-use bytemuck::Pod;
 use std::borrow::Borrow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -108,7 +107,7 @@ impl Places {
 /// A buffer to read from, made of blocks: [`Partition`], or rsmpi's.
 pub trait Partitioned {
     /// The type of an element.
-    type Element: Pod;
+    type Element: Element;
 
     /// The elements, at least up to the end of the last block.
     fn elements(&self) -> &[Self::Element];
@@ -120,7 +119,7 @@ pub trait Partitioned {
 /// A buffer to write to, made of blocks: [`PartitionMut`], or rsmpi's.
 pub trait PartitionedMut {
     /// The type of an element.
-    type Element: Pod;
+    type Element: Element;
 
     /// The elements, at least up to the end of the last block.
     fn elements_mut(&mut self) -> &mut [Self::Element];
@@ -136,18 +135,18 @@ pub struct Partition<'b, B: ?Sized> {
     places: Places,
 }
 
-impl<'b, B: Buffer + ?Sized> Partition<'b, B> {
+impl<'b, B: Contiguous + ?Sized> Partition<'b, B> {
     /// Block i has `counts[i]` elements from `displs[i]` on. What makes no sense is refused by the call ([`Error::Partition`]).
     pub fn new<I: Count, J: Count>(buffer: &'b B, counts: impl Borrow<[I]>, displs: impl Borrow<[J]>) -> Self {
         Partition { buffer, places: Places::new(counts.borrow(), displs.borrow()) }
     }
 }
 
-impl<B: Buffer + ?Sized> Partitioned for Partition<'_, B> {
+impl<B: Contiguous + ?Sized> Partitioned for Partition<'_, B> {
     type Element = B::Element;
 
     fn elements(&self) -> &[B::Element] {
-        self.buffer.elements()
+        self.buffer.slice()
     }
 
     fn places(&self) -> Places {
@@ -162,18 +161,18 @@ pub struct PartitionMut<'b, B: ?Sized> {
     places: Places,
 }
 
-impl<'b, B: BufferMut + ?Sized> PartitionMut<'b, B> {
+impl<'b, B: ContiguousMut + ?Sized> PartitionMut<'b, B> {
     /// As [`Partition::new`]; blocks do not overlap.
     pub fn new<I: Count, J: Count>(buffer: &'b mut B, counts: impl Borrow<[I]>, displs: impl Borrow<[J]>) -> Self {
         PartitionMut { buffer, places: Places::new(counts.borrow(), displs.borrow()) }
     }
 }
 
-impl<B: BufferMut + ?Sized> PartitionedMut for PartitionMut<'_, B> {
+impl<B: ContiguousMut + ?Sized> PartitionedMut for PartitionMut<'_, B> {
     type Element = B::Element;
 
     fn elements_mut(&mut self) -> &mut [B::Element] {
-        self.buffer.elements_mut()
+        self.buffer.slice_mut()
     }
 
     fn places(&self) -> Places {

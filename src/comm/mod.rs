@@ -25,8 +25,11 @@
 mod calls;
 mod forms;
 mod immediate;
+mod in_place;
 #[cfg(feature = "mpi")]
 mod measure;
+#[cfg(feature = "mpi")]
+mod mpi_hypercube;
 mod persistent;
 mod prepared;
 mod process;
@@ -38,6 +41,10 @@ mod settings;
 mod tests;
 mod varcount;
 
+#[cfg(feature = "mpi")]
+pub use crate::raw::peers::{MpiAnyProcess, MpiProcess};
+#[cfg(feature = "mpi")]
+pub use mpi_hypercube::MpiHypercube;
 pub use prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute};
 pub use prepared::{ExclusiveScan, Reduce, ReduceScatter, Scan, Scatter, Send};
 pub use process::Process;
@@ -47,7 +54,7 @@ use crate::collective::Call;
 use crate::engine::arguments::Arguments;
 #[cfg(feature = "mpi")]
 use crate::engine::poll_others;
-use crate::engine::{share, Engine, Shared};
+use crate::engine::{poll_all, share, Engine, Shared};
 use crate::error::{Error, Result};
 use crate::executor::patience::Patience;
 use crate::executor::Transport;
@@ -261,6 +268,23 @@ impl Hypercube {
     /// The links that collectives send nothing over, each as (lower rank, higher rank).
     pub fn avoided_links(&self) -> Vec<(usize, usize)> {
         self.avoid.borrow().iter().flat_map(Avoided::links).collect()
+    }
+
+    /// Moves all calls under way of the thread, on any communicator, once; whether some are under way after that. For loops that wait for
+    /// something else, which another rank may only do when these calls have gone on. All waits for calls do the same.
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(3, |cube| {
+    ///     let barrier = cube.immediate_barrier().unwrap();
+    ///     while cube.progress() {
+    ///         std::thread::yield_now();
+    ///     }
+    ///     barrier.wait().unwrap(); // at once
+    /// });
+    /// ```
+    pub fn progress(&self) -> bool {
+        poll_all()
     }
 
     /// What the last collective on this communicator did, and why; `None` before the first one.

@@ -3,7 +3,7 @@
 //! See [`Persistent`](crate::request::Persistent). The long forms with options have `init` beside `run`.
 
 use super::{Hypercube, Process};
-use crate::buffer::BufferMut;
+use crate::buffer::ContiguousMut;
 use crate::collective::Collective;
 use crate::engine::arguments::Arguments;
 use crate::error::Result;
@@ -37,8 +37,8 @@ impl Hypercube {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: BufferMut + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.all_gather().init(scope, send, receive)
@@ -56,8 +56,8 @@ impl Hypercube {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: BufferMut + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.all_to_all().init(scope, send, receive)
@@ -76,8 +76,8 @@ impl Hypercube {
         operation: O,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: BufferMut + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
         O: Reduction<S::Element> + 'a,
         Sc: Scope<'a>,
     {
@@ -97,8 +97,8 @@ impl Hypercube {
         operation: O,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: BufferMut + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
         O: Reduction<S::Element> + 'a,
         Sc: Scope<'a>,
     {
@@ -118,8 +118,8 @@ impl Hypercube {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: BufferMut + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.permute(permutation).init(scope, send, receive)
@@ -138,7 +138,7 @@ impl Process<'_> {
         buffer: &'a mut R,
     ) -> Result<Persistent<'a, (), [R::Element], Sc>>
     where
-        R: BufferMut + ?Sized,
+        R: ContiguousMut + ?Sized,
         Sc: Scope<'a>,
     {
         self.cube.broadcast(self.rank).init(scope, buffer)
@@ -156,8 +156,8 @@ impl Process<'_> {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: BufferMut + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.cube.scatter(self.rank).init(scope, send, receive)
@@ -175,8 +175,8 @@ impl Process<'_> {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: BufferMut + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.cube.gather(self.rank).init(scope, send, receive)
@@ -195,8 +195,8 @@ impl Process<'_> {
         operation: O,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: BufferMut + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
         O: Reduction<S::Element> + 'a,
         Sc: Scope<'a>,
     {

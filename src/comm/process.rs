@@ -28,6 +28,14 @@ pub struct Process<'c> {
     pub(super) rank: usize,
 }
 
+impl<'c> Process<'c> {
+    /// The communicator.
+    #[cfg(feature = "mpi")]
+    pub(crate) fn cube(&self) -> &'c Hypercube {
+        self.cube
+    }
+}
+
 impl Process<'_> {
     /// The rank.
     pub fn rank(&self) -> usize {

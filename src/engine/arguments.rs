@@ -1,11 +1,13 @@
 //! The arguments of a call as the engine takes them: buffers as addresses, elements as bytes, operations as functions of bytes.
 
 use super::kind;
+use super::staging::{Staged, Staging};
+use crate::buffer::{Element, Elements, ElementsMut};
 use crate::executor::memory::Span;
 use crate::hash::Fnv;
 use crate::operation::Reduction;
 use crate::schedule::Side;
-use bytemuck::Pod;
+use bytemuck::checked;
 use std::any::type_name;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -28,13 +30,19 @@ pub(crate) struct Operator {
 
 /// # Safety
 /// `data` points to an `O`.
-unsafe fn combine<T: Pod, O: Reduction<T>>(data: *const (), side: Side, from: &[u8], into: &mut [u8]) {
-    (*data.cast::<O>()).combine(side, bytemuck::cast_slice(from), bytemuck::cast_slice_mut(into));
+unsafe fn combine<T: Element, O: Reduction<T>>(data: *const (), side: Side, from: &[u8], into: &mut [u8]) {
+    (*data.cast::<O>()).combine(side, checked::cast_slice(from), checked::cast_slice_mut(into));
+}
+
+/// Whether these are the bytes of elements. All are, where there is nothing to be seen, and then nothing is looked at.
+fn valid<T: Element>(bytes: &[u8]) -> bool {
+    size_of::<T>() == 0
+        || bytes.chunks_exact(size_of::<T>()).all(|one| checked::try_pod_read_unaligned::<T>(one).is_ok())
 }
 
 /// # Safety
 /// As [`combine`].
-unsafe fn name<T: Pod, O: Reduction<T>>(data: *const ()) -> String {
+unsafe fn name<T: Element, O: Reduction<T>>(data: *const ()) -> String {
     (*data.cast::<O>()).name()
 }
 
@@ -47,7 +55,7 @@ unsafe fn combine_bytes<O: Reduction<u8>>(data: *const (), side: Side, from: &[u
 impl Operator {
     /// # Safety
     /// `data` points to an `O` for as long as the operator is used.
-    unsafe fn at<T: Pod, O: Reduction<T>>(data: *const O, kept: Option<Rc<dyn Kept>>) -> Operator {
+    unsafe fn at<T: Element, O: Reduction<T>>(data: *const O, kept: Option<Rc<dyn Kept>>) -> Operator {
         let signature = (*data).signature();
         Operator { data: data.cast(), act: combine::<T, O>, name: name::<T, O>, signature, _kept: kept }
     }
@@ -79,7 +87,7 @@ impl<'b, O> Held<'b, O> {
 
     /// The operator, which is good for `'b`.
     #[inline]
-    fn operator<T: Pod>(self) -> Operator
+    fn operator<T: Element>(self) -> Operator
     where
         O: Reduction<T> + 'b,
     {
@@ -109,7 +117,7 @@ pub(crate) enum Compute {
 
 /// The type of an element, in words.
 #[derive(Clone, Copy)]
-enum Element {
+enum Named {
     Type(fn() -> &'static str),
     Name(&'static str),
 }
@@ -121,10 +129,14 @@ pub(crate) struct Arguments<'b> {
     pub count: usize,
     /// Bytes of an element.
     pub element: usize,
-    element_name: Element,
+    element_name: Named,
     kind: u64,
     pub buffers: [Span; 2],
     pub compute: Option<Compute>,
+    /// What stands for the buffers, if they have gaps.
+    pub staging: Option<Rc<Staging>>,
+    /// Whether what was received is valid.
+    pub valid: fn(&[u8]) -> bool,
     /// What else ranks must agree on, in words.
     pub besides: Option<Rc<str>>,
     /// The caller's source line.
@@ -134,44 +146,63 @@ pub(crate) struct Arguments<'b> {
 
 impl<'b> Arguments<'b> {
     #[inline]
-    pub fn new<T: Pod>(
+    pub fn new<T: Element>(
         at: &'static Location<'static>,
         count: usize,
-        send: &'b [T],
-        receive: &'b mut [T],
+        send: impl Into<Elements<'b, T>>,
+        receive: impl Into<ElementsMut<'b, T>>,
     ) -> Arguments<'b> {
-        Arguments::with(at, count, send, receive, None)
+        Arguments::with(at, count, send.into(), receive.into(), None)
     }
 
     /// The same with an operation.
     #[inline]
-    pub fn reducing<T: Pod, O: Reduction<T> + 'b>(
+    pub fn reducing<T: Element, O: Reduction<T> + 'b>(
         at: &'static Location<'static>,
         count: usize,
-        send: &'b [T],
-        receive: &'b mut [T],
+        send: impl Into<Elements<'b, T>>,
+        receive: impl Into<ElementsMut<'b, T>>,
         operation: Held<'b, O>,
     ) -> Arguments<'b> {
-        Arguments::with(at, count, send, receive, Some(Compute::Combine(operation.operator::<T>())))
+        Arguments::with(at, count, send.into(), receive.into(), Some(Compute::Combine(operation.operator::<T>())))
     }
 
     #[inline]
-    fn with<T: Pod>(
+    fn with<T: Element>(
         at: &'static Location<'static>,
         count: usize,
-        send: &'b [T],
-        receive: &'b mut [T],
+        send: Elements<'b, T>,
+        receive: ElementsMut<'b, T>,
         compute: Option<Compute>,
     ) -> Arguments<'b> {
-        let (send_len, receive_len) = (size_of_val(send), size_of_val(receive));
+        let bytes = [send.len(), receive.len()].map(|len| len * size_of::<T>());
+        let starts = [send.start.cast_mut().cast(), receive.start.cast()];
         // SAFETY: the buffers are borrowed for as long as these arguments are; whoever starts a call with them sees to it that it is
         // over by then. Nothing is ever put into the first.
-        let buffers = unsafe {
-            let send = Span::new(send.as_ptr().cast_mut().cast(), send_len);
-            [send, Span::new(receive.as_mut_ptr().cast(), receive_len)]
-        };
-        let (element, kind, element_name) = (size_of::<T>(), kind::<T>(), Element::Type(type_name::<T>));
-        Arguments { count, element, element_name, kind, buffers, compute, besides: None, at, _borrowed: PhantomData }
+        let mut buffers = unsafe { [Span::new(starts[0], bytes[0]), Span::new(starts[1], bytes[1])] };
+        let mut staging = None;
+        if send.gaps.is_some() || receive.gaps.is_some() {
+            let staged = |at: usize, gaps: Option<_>| gaps.map(|gaps| Staged::new(starts[at], bytes[at], gaps));
+            let made = Staging { send: staged(0, send.gaps), receive: staged(1, receive.gaps) };
+            for (buffer, staged) in buffers.iter_mut().zip([&made.send, &made.receive]) {
+                *buffer = staged.as_ref().map_or(*buffer, Staged::span);
+            }
+            staging = Some(Rc::new(made));
+        }
+        let (element, kind, element_name) = (size_of::<T>(), kind::<T>(), Named::Type(type_name::<T>));
+        Arguments {
+            count,
+            element,
+            element_name,
+            kind,
+            buffers,
+            compute,
+            staging,
+            valid: valid::<T>,
+            besides: None,
+            at,
+            _borrowed: PhantomData,
+        }
     }
 
     /// Of a datatype that is known only by its size and name.
@@ -185,7 +216,7 @@ impl<'b> Arguments<'b> {
         name: &'static str,
         buffers: [Span; 2],
     ) -> Arguments<'b> {
-        let (kind, element_name) = (Fnv::of(name), Element::Name(name));
+        let (kind, element_name) = (Fnv::of(name), Named::Name(name));
         Arguments {
             count,
             element,
@@ -193,6 +224,8 @@ impl<'b> Arguments<'b> {
             kind,
             buffers,
             compute: None,
+            staging: None,
+            valid: |_| true,
             besides: None,
             at,
             _borrowed: PhantomData,
@@ -239,8 +272,8 @@ impl<'b> Arguments<'b> {
     /// The type of elements, and the operation if there is one, in words.
     pub fn words(&self) -> (&'static str, Option<String>) {
         let element = match self.element_name {
-            Element::Type(name) => name(),
-            Element::Name(name) => name,
+            Named::Type(name) => name(),
+            Named::Name(name) => name,
         };
         match &self.compute {
             Some(Compute::Combine(operator)) => (element, Some(operator.name())),

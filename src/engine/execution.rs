@@ -3,6 +3,7 @@
 //! It knows an element only as a size and, for reductions and products of matrices, by the function that computes with it.
 
 use super::arguments::{Arguments, Compute};
+use super::staging::Staging;
 use crate::error::{Error, Result};
 use crate::executor::memory::{Memory, Span};
 use crate::executor::{Stamp, Token, Transport};
@@ -34,6 +35,10 @@ pub(super) struct Execution {
     pub stamp: Stamp,
     memory: Memory,
     compute: Option<Compute>,
+    /// What stands for the buffers, if something does.
+    staging: Option<Rc<Staging>>,
+    /// Whether what was received is valid.
+    valid: fn(&[u8]) -> bool,
     states: Vec<State>,
     /// For each operation, how many it still waits for.
     needs: Vec<u32>,
@@ -63,6 +68,8 @@ impl Execution {
             stamp: Stamp { number: 0, signature: 0 },
             memory: Memory::none(),
             compute: None,
+            staging: None,
+            valid: |_| true,
             states: Vec::new(),
             needs: Vec::new(),
             candidates: Vec::new(),
@@ -99,6 +106,9 @@ impl Execution {
         self.memory.take(&arguments.buffers, plan.schedule.scratch, plan.element);
         self.stamp = stamp;
         self.compute = arguments.compute.clone();
+        self.staging = arguments.staging.clone();
+        self.valid = arguments.valid;
+        self.staging.iter().for_each(|staging| staging.fill());
         self.plan = Some(Rc::clone(plan));
         self.attended = attended;
         self.open(&plan.schedule);
@@ -173,6 +183,15 @@ impl Execution {
 
     /// Lets go of the buffers: nobody uses them any more.
     pub fn leave(&mut self) {
+        // Whatever has become of the call, its caller looks at the buffer next.
+        if !(self.valid)(self.memory.received()) {
+            self.memory.clear_received();
+            self.failure.get_or_insert(Error::Element);
+        }
+        let staging = self.staging.take().filter(|_| self.is_complete());
+        if let Some(staging) = staging.filter(|_| self.failure.is_none() && self.panic.is_none()) {
+            staging.empty();
+        }
         self.memory.leave();
         self.plan = None;
         self.compute = None;

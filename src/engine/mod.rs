@@ -9,9 +9,10 @@ mod execution;
 mod record;
 mod registry;
 mod roll_call;
+mod staging;
 
 pub(crate) use record::kind;
-pub(crate) use registry::{poll_others, share, threads_take_turns, Shared};
+pub(crate) use registry::{poll_all, poll_others, share, threads_take_turns, Shared};
 
 use crate::error::{Error, Result};
 use crate::executor::memory::Span;

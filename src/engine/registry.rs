@@ -51,25 +51,30 @@ pub(crate) fn share(engine: Engine) -> Shared {
     shared
 }
 
-/// For a thread that waits: moves the calls of all engines of this thread but those in the middle of something.
+/// For a thread that waits: moves the calls of all engines of this thread but those in the middle of something, from the middle of one of
+/// them.
 pub(crate) fn poll_others() {
     if let Some(give_way) = TURNS.get() {
         // The engine that this thread waits for is borrowed: whoever comes meanwhile leaves it alone.
         give_way();
     }
+    if with_engines(|engines| engines.borrow().len() > 1) {
+        poll_all();
+    }
+}
+
+/// Moves the calls of all engines of this thread but those in the middle of something; whether any call is under way after that.
+pub(crate) fn poll_all() -> bool {
     // Held, not borrowed: what they do may make others.
-    let held: Vec<Shared> = with_engines(|engines| {
-        let engines = engines.borrow();
-        match engines.len() {
-            0 | 1 => Vec::new(),
-            _ => engines.iter().filter_map(Weak::upgrade).collect(),
-        }
-    });
+    let held: Vec<Shared> = with_engines(|engines| engines.borrow().iter().filter_map(Weak::upgrade).collect());
+    let mut busy = false;
     for engine in held {
         if let Ok(mut engine) = engine.try_borrow_mut() {
             if engine.is_busy() && !engine.poll() {
                 engine.idle(1);
             }
+            busy |= engine.is_busy();
         }
     }
+    busy
 }

@@ -71,7 +71,7 @@ impl Span {
     }
 
     /// The same to be written, for a moment in which nobody else touches it.
-    fn bytes_mut(&mut self) -> &mut [u8] {
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
         match self.len {
             0 => &mut [],
             // SAFETY: as in `bytes`; nothing reads what something else writes either.
@@ -127,6 +127,16 @@ impl Memory {
         self.send = buffers[0];
         self.receive = buffers[1];
         self.element = element;
+    }
+
+    /// What is in the receive buffer, when nobody writes it any more.
+    pub fn received(&self) -> &[u8] {
+        self.receive.bytes()
+    }
+
+    /// Fills the receive buffer with zeros.
+    pub fn clear_received(&mut self) {
+        self.receive.put_zeros();
     }
 
     /// Lets go of the buffers.

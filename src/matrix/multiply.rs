@@ -2,7 +2,7 @@
 
 use super::{options, Part, Scalar};
 use crate::algorithm::{registry, Parameters, PortModel, Shape};
-use crate::buffer::{Buffer, BufferMut};
+use crate::buffer::{Contiguous, ContiguousMut};
 use crate::collective::{Call, Collective, MatrixProduct};
 use crate::error::{Error, Result};
 use crate::select::Options;
@@ -126,12 +126,12 @@ impl MatrixMultiply<'_> {
     #[track_caller]
     pub fn run<A, B, C>(self, a: &A, b: &B, c: &mut C) -> Result<()>
     where
-        A: Buffer + ?Sized,
+        A: Contiguous + ?Sized,
         A::Element: Scalar,
-        B: Buffer<Element = A::Element> + ?Sized,
-        C: BufferMut<Element = A::Element> + ?Sized,
+        B: Contiguous<Element = A::Element> + ?Sized,
+        C: ContiguousMut<Element = A::Element> + ?Sized,
     {
-        let (a, b, c) = (a.elements(), b.elements(), c.elements_mut());
+        let (a, b, c) = (a.slice(), b.slice(), c.slice_mut());
         let at = Location::caller();
         let name = Collective::MatrixMultiply.name();
         self.check([a.len(), b.len(), c.len()]).map_err(|error| self.cube.refuse(name, error, at))?;

@@ -3,12 +3,11 @@
 use super::{options, Indices, Part};
 use crate::address::gray_inverse;
 use crate::algorithm::PortModel;
-use crate::buffer::{Buffer, BufferMut};
+use crate::buffer::{Contiguous, ContiguousMut, Element};
 use crate::collective::{part, Call, Collective, Layout};
 use crate::error::{Error, Result};
 use crate::select::Options;
 use crate::Hypercube;
-use bytemuck::Pod;
 use std::panic::Location;
 
 /// How a matrix is spread over the ranks.
@@ -137,10 +136,10 @@ impl Transpose<'_> {
     #[track_caller]
     pub fn run<S, R>(self, matrix: &S, transposed: &mut R) -> Result<()>
     where
-        S: Buffer + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: Contiguous + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
     {
-        let (matrix, transposed) = (matrix.elements(), transposed.elements_mut());
+        let (matrix, transposed) = (matrix.slice(), transposed.slice_mut());
         let at = Location::caller();
         self.check(matrix.len(), transposed.len()).map_err(|error| self.cube.refuse("transpose", error, at))?;
         match self.storage {
@@ -172,7 +171,7 @@ impl Transpose<'_> {
     }
 
     #[track_caller]
-    fn by_rows<T: Pod>(self, matrix: &[T], transposed: &mut [T]) -> Result<()> {
+    fn by_rows<T: Element>(self, matrix: &[T], transposed: &mut [T]) -> Result<()> {
         let size = self.cube.size();
         let rows = |rank| self.part(rank, false).rows;
         let rows_after = |rank| self.part(rank, true).rows;
@@ -199,7 +198,7 @@ impl Transpose<'_> {
     }
 
     #[track_caller]
-    fn by_submatrices<T: Pod>(self, columns: usize, matrix: &[T], transposed: &mut [T]) -> Result<()> {
+    fn by_submatrices<T: Element>(self, columns: usize, matrix: &[T], transposed: &mut [T]) -> Result<()> {
         let size = self.cube.size();
         let lengths = (0..size).map(|rank| self.part(rank, false).len());
         let call = Call::new(Collective::TransposeSubmatrices, size, 0).with_layout(Layout::of_vectors(lengths));

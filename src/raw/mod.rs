@@ -27,13 +27,22 @@
 //! assert_eq!(longest, [[2, 7]; 3]);
 //! ```
 
+pub(crate) mod elements;
+pub(crate) mod located;
 #[cfg(feature = "mpi")]
 mod partition;
+#[cfg(feature = "mpi")]
+pub(crate) mod peers;
 pub mod request;
+pub(crate) mod strided;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "mpi")]
+mod user_operation;
+#[cfg(feature = "mpi")]
+pub(crate) mod view;
 
-use crate::buffer::{Buffer, BufferMut};
+use crate::buffer::{Buffer, BufferMut, Elements, ElementsMut};
 use crate::collective::{Call, InPlace};
 use crate::engine::{Shared, Ticket};
 use crate::error::{Error, Result};
@@ -42,12 +51,12 @@ use crate::operation::Reduction;
 use crate::schedule::Side;
 
 /// A buffer that is borrowed for as long as a call may use it: its address, for when the call is over, and its elements.
-pub(crate) fn lent<S: Buffer + ?Sized>(buffer: &S) -> (*const S, &[S::Element]) {
+pub(crate) fn lent<S: Buffer + ?Sized>(buffer: &S) -> (*const S, Elements<'_, S::Element>) {
     (buffer, buffer.elements())
 }
 
 /// The same of one to be written. The elements are borrowed from the address, so that it stays good when they have been written.
-pub(crate) fn lent_mut<R: BufferMut + ?Sized>(buffer: &mut R) -> (*mut R, &mut [R::Element]) {
+pub(crate) fn lent_mut<R: BufferMut + ?Sized>(buffer: &mut R) -> (*mut R, ElementsMut<'_, R::Element>) {
     let address: *mut R = buffer;
     // SAFETY: the one reference to it, which the argument has become.
     (address, unsafe { &mut *address }.elements_mut())

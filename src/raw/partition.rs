@@ -1,7 +1,7 @@
 //! rsmpi's own partitioned buffers, as arguments of the calls of this library.
 
+use crate::buffer::Element;
 use crate::partition::{Partitioned, PartitionedMut, Places};
-use bytemuck::Pod;
 use mpi::datatype::{Partition, PartitionMut, Partitioned as Described};
 use mpi::traits::{Buffer as MpiBuffer, BufferMut as MpiBufferMut, Pointer, PointerMut};
 use mpi::Count;
@@ -64,7 +64,7 @@ macro_rules! of_buffers {
 }
 
 of_buffers! {
-    [T: Pod] [T],
-    [T: Pod] Vec<T>,
-    [T: Pod, const N: usize] [T; N],
+    [T: Element] [T],
+    [T: Element] Vec<T>,
+    [T: Element, const N: usize] [T; N],
 }

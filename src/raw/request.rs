@@ -24,6 +24,10 @@
 //! assert!(results.iter().all(|result| *result == Ok(([6; 3], [0, 1, 2, 3]))));
 //! ```
 
+mod collection;
+
+pub use collection::{multiple_scope, Ended, RequestCollection};
+
 use crate::engine::arguments::Arguments;
 use crate::engine::{poll_others, Shared, Ticket, LOOKS};
 use crate::error::{Error, Result};
@@ -233,6 +237,15 @@ impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
     /// Moves all calls of the thread; whether this one is over, and a wait for it none.
     pub fn look(&mut self) -> bool {
         look(&self.engine, self.ticket)
+    }
+
+    /// The call, which the scope knows of no more, for a collection to see to.
+    fn into_parts(mut self) -> (Shared, Option<Ticket>, *const D) {
+        let ticket = self.ticket.take();
+        if let Some(ticket) = ticket {
+            self.scope.unregister(&Started::of(&self.engine, ticket));
+        }
+        (Rc::clone(&self.engine), ticket, self.data)
     }
 
     fn finish(&mut self) -> Result<()> {

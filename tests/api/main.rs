@@ -1,7 +1,9 @@
 //! The public API, on threads, against results worked out one element at a time.
 
 mod data;
+mod elements;
 mod hangs;
+mod in_place;
 mod options;
 mod ranks;
 mod reductions;

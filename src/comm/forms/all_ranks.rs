@@ -1,7 +1,7 @@
 //! Collectives with two buffers on every rank.
 
 use super::{reduces, At};
-use crate::buffer::{Buffer, BufferMut};
+use crate::buffer::{Buffer, BufferMut, ContiguousMut, Element, Elements, ElementsMut};
 use crate::comm::prepared::{
     block, length, AllGather, AllReduce, AllToAll, ExclusiveScan, Permute, ReduceScatter, Scan,
 };
@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::operation::Reduction;
 use crate::raw::lent_mut;
 use crate::raw::request::{PersistentOf, Request, Scope};
-use bytemuck::Pod;
 use std::panic::Location;
 
 /// The forms of a collective with two buffers on every rank.
@@ -61,13 +60,13 @@ macro_rules! two_buffers {
                 receive: &'a mut R,
             ) -> Result<PersistentOf<'a, S::Element, Sc>>
             where
-                S: BufferMut + ?Sized,
-                R: BufferMut<Element = S::Element> + ?Sized,
+                S: ContiguousMut + ?Sized,
+                R: ContiguousMut<Element = S::Element> + ?Sized,
                 Sc: Scope<'a>,
             {
                 let at = Location::caller();
-                let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
-                let arguments = self.made(at, send, receive);
+                let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+                let arguments = self.made(at, send.into(), receive);
                 self.0.persistent(at, scope, arguments, (from, into))
             }
         }
@@ -137,14 +136,14 @@ macro_rules! two_buffers_and_operation {
                 operation: O,
             ) -> Result<PersistentOf<'a, S::Element, Sc>>
             where
-                S: BufferMut + ?Sized,
-                R: BufferMut<Element = S::Element> + ?Sized,
+                S: ContiguousMut + ?Sized,
+                R: ContiguousMut<Element = S::Element> + ?Sized,
                 O: Reduction<S::Element> + 'a,
                 Sc: Scope<'a>,
             {
                 let at = Location::caller();
-                let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
-                let arguments = self.made(at, send, receive, Held::Own(operation));
+                let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+                let arguments = self.made(at, send.into(), receive, Held::Own(operation));
                 self.0.persistent(at, scope, arguments, (from, into))
             }
         }
@@ -159,67 +158,87 @@ two_buffers_and_operation! {
 }
 
 impl AllGather<'_> {
-    fn made<'b, T: Pod>(&mut self, at: At, send: &'b [T], receive: &'b mut [T]) -> Result<Arguments<'b>> {
+    fn made<'b, T: Element>(
+        &mut self,
+        at: At,
+        send: Elements<'b, T>,
+        receive: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
         let expected = send.len().saturating_mul(self.0.call.size);
         let checked = length("receive", receive.len(), expected, "one block a rank, as long as send");
         checked.map(|()| Arguments::new(at, send.len(), send, receive))
     }
 
-    fn made_in_place<'b, T: Pod>(&mut self, at: At, blocks: &'b mut [T]) -> Result<Arguments<'b>> {
+    pub(super) fn made_in_place<'b, T: Element>(
+        &mut self,
+        at: At,
+        blocks: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
         self.0.call.in_place = true;
         let count = block("blocks", blocks.len(), self.0.call.size);
-        count.map(|count| Arguments::new(at, count, &[], blocks))
-    }
-
-    /// Runs it in place; see [`Hypercube::all_gather_in_place`](crate::Hypercube::all_gather_in_place).
-    ///
-    /// # Errors
-    /// [`Error::Length`](crate::Error::Length); options that cannot be honoured; what goes wrong between ranks.
-    #[track_caller]
-    pub fn run_in_place<R: BufferMut + ?Sized>(mut self, blocks: &mut R) -> Result<()> {
-        let at = Location::caller();
-        let arguments = self.made_in_place(at, blocks.elements_mut());
-        self.0.run(at, arguments)
-    }
-
-    /// Starts it in place; the request's data is `blocks`.
-    ///
-    /// # Errors
-    /// As for `run_in_place`.
-    #[track_caller]
-    pub fn start_in_place<'a, R, Sc>(mut self, scope: Sc, blocks: &'a mut R) -> Result<Request<'a, R, Sc>>
-    where
-        R: BufferMut + ?Sized,
-        Sc: Scope<'a>,
-    {
-        let at = Location::caller();
-        let (data, blocks) = lent_mut(blocks);
-        let arguments = self.made_in_place(at, blocks);
-        self.0.request(at, scope, arguments, data)
+        count.map(|count| Arguments::new(at, count, Elements::default(), blocks))
     }
 }
 
 impl AllToAll<'_> {
-    fn made<'b, T: Pod>(&mut self, at: At, send: &'b [T], receive: &'b mut [T]) -> Result<Arguments<'b>> {
+    fn made<'b, T: Element>(
+        &mut self,
+        at: At,
+        send: Elements<'b, T>,
+        receive: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
         let checked = length("receive", receive.len(), send.len(), "as long as send");
         let count = block("send", send.len(), self.0.call.size).and_then(|count| checked.map(|()| count));
         count.map(|count| Arguments::new(at, count, send, receive))
     }
+
+    pub(super) fn made_in_place<'b, T: Element>(
+        &mut self,
+        at: At,
+        blocks: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
+        let count = block("blocks", blocks.len(), self.0.call.size);
+        count.map(|count| Arguments::new(at, count, blocks.copied(), blocks))
+    }
 }
 
 impl Permute<'_> {
-    fn made<'b, T: Pod>(&mut self, at: At, send: &'b [T], receive: &'b mut [T]) -> Result<Arguments<'b>> {
+    fn made<'b, T: Element>(
+        &mut self,
+        at: At,
+        send: Elements<'b, T>,
+        receive: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
         let checked = length("receive", receive.len(), send.len(), "as long as send");
         checked.map(|()| Arguments::new(at, send.len(), send, receive))
+    }
+
+    pub(super) fn made_in_place<'b, T: Element>(
+        &mut self,
+        at: At,
+        values: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
+        Ok(Arguments::new(at, values.len(), values.copied(), values))
     }
 }
 
 impl ReduceScatter<'_> {
-    fn made<'b, T: Pod, O: Reduction<T> + 'b>(
+    pub(super) fn made_in_place<'b, T: Element, O: Reduction<T> + 'b>(
         &mut self,
         at: At,
-        send: &'b [T],
-        receive: &'b mut [T],
+        values: ElementsMut<'b, T>,
+        operation: Held<'b, O>,
+    ) -> Result<Arguments<'b>> {
+        let count = block("values", values.len(), self.0.call.size)?;
+        reduces(&mut self.0, operation.get())?;
+        Ok(Arguments::reducing(at, count, values.copied(), values.first(count), operation))
+    }
+
+    fn made<'b, T: Element, O: Reduction<T> + 'b>(
+        &mut self,
+        at: At,
+        send: Elements<'b, T>,
+        receive: ElementsMut<'b, T>,
         operation: Held<'b, O>,
     ) -> Result<Arguments<'b>> {
         let expected = receive.len().saturating_mul(self.0.call.size);
@@ -229,15 +248,15 @@ impl ReduceScatter<'_> {
     }
 }
 
-/// What the arguments of a reduction of vectors have to be that leaves a vector on every rank, and its forms in place.
+/// What the arguments of a reduction of vectors have to be that leaves a vector on every rank.
 macro_rules! vectors_and_operation {
-    ($($name:ident $call:literal,)*) => {$(
+    ($($name:ident)*) => {$(
         impl $name<'_> {
-            fn made<'b, T: Pod, O: Reduction<T> + 'b>(
+            fn made<'b, T: Element, O: Reduction<T> + 'b>(
                 &mut self,
                 at: At,
-                send: &'b [T],
-                receive: &'b mut [T],
+                send: Elements<'b, T>,
+                receive: ElementsMut<'b, T>,
                 operation: Held<'b, O>,
             ) -> Result<Arguments<'b>> {
                 let checked = match self.0.receives() {
@@ -248,59 +267,18 @@ macro_rules! vectors_and_operation {
                 checked.map(|()| Arguments::reducing(at, send.len(), send, receive, operation))
             }
 
-            fn made_in_place<'b, T: Pod, O: Reduction<T> + 'b>(
+            pub(super) fn made_in_place<'b, T: Element, O: Reduction<T> + 'b>(
                 &mut self,
                 at: At,
-                values: &'b mut [T],
+                values: ElementsMut<'b, T>,
                 operation: Held<'b, O>,
             ) -> Result<Arguments<'b>> {
                 self.0.call.in_place = true;
                 let checked = reduces(&mut self.0, operation.get());
-                checked.map(|()| Arguments::reducing(at, values.len(), &[], values, operation))
-            }
-
-            #[doc = concat!("Runs it in place; see [`Hypercube::", $call, "`](crate::Hypercube::", $call, ").")]
-            ///
-            /// # Errors
-            /// [`Error::Operation`](crate::Error::Operation); options that cannot be honoured; what goes wrong between ranks.
-            #[track_caller]
-            pub fn run_in_place<R, O>(mut self, values: &mut R, operation: O) -> Result<()>
-            where
-                R: BufferMut + ?Sized,
-                O: Reduction<R::Element>,
-            {
-                let at = Location::caller();
-                let arguments = self.made_in_place(at, values.elements_mut(), Held::Lent(&operation));
-                self.0.run(at, arguments)
-            }
-
-            /// Starts it in place; the request's data is `values`.
-            ///
-            /// # Errors
-            /// As for `run_in_place`.
-            #[track_caller]
-            pub fn start_in_place<'a, R, O, Sc>(
-                mut self,
-                scope: Sc,
-                values: &'a mut R,
-                operation: O,
-            ) -> Result<Request<'a, R, Sc>>
-            where
-                R: BufferMut + ?Sized,
-                O: Reduction<R::Element> + 'a,
-                Sc: Scope<'a>,
-            {
-                let at = Location::caller();
-                let (data, values) = lent_mut(values);
-                let arguments = self.made_in_place(at, values, Held::Own(operation));
-                self.0.request(at, scope, arguments, data)
+                checked.map(|()| Arguments::reducing(at, values.len(), Elements::default(), values, operation))
             }
         }
     )*};
 }
 
-vectors_and_operation! {
-    AllReduce "all_reduce_in_place",
-    Scan "scan_in_place",
-    ExclusiveScan "exclusive_scan_in_place",
-}
+vectors_and_operation! { AllReduce Scan ExclusiveScan }

@@ -1,25 +1,25 @@
 //! Sends and exchanges of two ranks, and calls given as data.
 
 use super::At;
-use crate::buffer::BufferMut;
+use crate::buffer::{Element, Elements, ElementsMut};
 use crate::collective::Collective;
 use crate::comm::prepared::{length, Exchange, Given, Prepared, Send};
 use crate::engine::arguments::Arguments;
 use crate::error::{Error, Result};
 use crate::raw::lent_mut;
 use crate::raw::request::{PersistentOf, Request, Scope};
-use bytemuck::Pod;
 use std::panic::Location;
 
 /// Arguments of a call between two ranks, or of one given as data: their lengths are compared with what the call says.
-fn compared<'b, T: Pod>(
+fn compared<'b, T: Element>(
     prepared: &mut Prepared,
     at: At,
     count: usize,
-    send: Option<&'b [T]>,
-    receive: Option<&'b mut [T]>,
+    send: Option<impl Into<Elements<'b, T>>>,
+    receive: Option<impl Into<ElementsMut<'b, T>>>,
 ) -> Arguments<'b> {
-    let (send, receive) = (send.unwrap_or_default(), receive.unwrap_or_default());
+    let send: Elements<T> = send.map(Into::into).unwrap_or_default();
+    let receive: ElementsMut<T> = receive.map(Into::into).unwrap_or_default();
     prepared.lengths = Some([send.len(), receive.len()]);
     Arguments::new(at, count, send, receive)
 }
@@ -31,7 +31,7 @@ impl Send<'_> {
     /// # Errors
     /// [`Error::Root`](crate::Error::Root); [`Error::Length`](crate::Error::Length); options that cannot be honoured; what goes wrong between ranks.
     #[track_caller]
-    pub fn run<T: Pod>(mut self, count: usize, send: Option<&[T]>, receive: Option<&mut [T]>) -> Result<()> {
+    pub fn run<T: Element>(mut self, count: usize, send: Option<&[T]>, receive: Option<&mut [T]>) -> Result<()> {
         let at = Location::caller();
         let send = send.filter(|_| self.0.is_root());
         let receive = receive.filter(|_| self.0.cube.rank == self.0.call.peer);
@@ -44,7 +44,7 @@ impl Send<'_> {
     /// # Errors
     /// As for `run`; what goes wrong between ranks may only be known when the request is waited for.
     #[track_caller]
-    pub fn start<'a, T: Pod, Sc: Scope<'a>>(
+    pub fn start<'a, T: Element, Sc: Scope<'a>>(
         mut self,
         scope: Sc,
         count: usize,
@@ -67,7 +67,7 @@ impl Exchange<'_> {
     /// # Errors
     /// [`Error::Root`](crate::Error::Root); [`Error::Length`](crate::Error::Length); options that cannot be honoured; what goes wrong between ranks.
     #[track_caller]
-    pub fn run<T: Pod>(mut self, count: usize, send: Option<&[T]>, receive: Option<&mut [T]>) -> Result<()> {
+    pub fn run<T: Element>(mut self, count: usize, send: Option<&[T]>, receive: Option<&mut [T]>) -> Result<()> {
         let at = Location::caller();
         let takes_part = [self.0.call.root, self.0.call.peer].contains(&self.0.cube.rank);
         let (send, receive) = (send.filter(|_| takes_part), receive.filter(|_| takes_part));
@@ -80,7 +80,7 @@ impl Exchange<'_> {
     /// # Errors
     /// As for `run`; what goes wrong between ranks may only be known when the request is waited for.
     #[track_caller]
-    pub fn start<'a, T: Pod, Sc: Scope<'a>>(
+    pub fn start<'a, T: Element, Sc: Scope<'a>>(
         mut self,
         scope: Sc,
         count: usize,
@@ -114,7 +114,7 @@ impl Given<'_> {
     /// [`Error::Length`](crate::Error::Length); [`Error::Root`](crate::Error::Root); [`Error::Permutation`](crate::Error::Permutation); [`Error::Operation`](crate::Error::Operation) for a reduction or a product of matrices,
     /// which have calls of their own; options that cannot be honoured; what goes wrong between ranks.
     #[track_caller]
-    pub fn run<T: Pod>(mut self, send: &[T], receive: &mut [T]) -> Result<()> {
+    pub fn run<T: Element>(mut self, send: &[T], receive: &mut [T]) -> Result<()> {
         let at = Location::caller();
         let checked = self.is_plain(std::any::type_name::<T>());
         let count = self.0.call.count;
@@ -127,7 +127,7 @@ impl Given<'_> {
     /// # Errors
     /// As for `run`; what goes wrong between ranks may only be known when the request is waited for.
     #[track_caller]
-    pub fn start<'a, T: Pod, Sc: Scope<'a>>(
+    pub fn start<'a, T: Element, Sc: Scope<'a>>(
         mut self,
         scope: Sc,
         send: &'a [T],
@@ -146,7 +146,7 @@ impl Given<'_> {
     /// # Errors
     /// As for `run`.
     #[track_caller]
-    pub fn init<'a, T: Pod, Sc: Scope<'a>>(
+    pub fn init<'a, T: Element, Sc: Scope<'a>>(
         mut self,
         scope: Sc,
         send: &'a mut [T],
@@ -155,15 +155,15 @@ impl Given<'_> {
         let at = Location::caller();
         let checked = self.is_plain(std::any::type_name::<T>());
         let count = self.0.call.count;
-        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
-        let arguments = compared(&mut self.0, at, count, Some(&*send), Some(receive));
+        let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive));
+        let arguments = compared(&mut self.0, at, count, Some(send), Some(receive));
         self.0.persistent(at, scope, checked.map(|()| arguments), (from, into))
     }
 
     /// Runs a product of matrices: `send` holds this rank's block of A, slab by slab, and then that of B. `multiply` adds to the last
     /// matrix the product of the first two, given the columns of the first; all as the bytes of elements.
     #[track_caller]
-    pub(crate) fn multiply<T: Pod>(
+    pub(crate) fn multiply<T: Element>(
         mut self,
         send: &[T],
         receive: &mut [T],

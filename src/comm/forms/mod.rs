@@ -4,21 +4,32 @@
 
 mod all_ranks;
 mod ends;
+mod in_place;
 mod rooted;
 
 use super::prepared::Prepared;
+use crate::buffer::Element;
 use crate::error::{Error, Result};
 use crate::operation::Reduction;
-use bytemuck::Pod;
 use std::panic::Location;
 
 type At = &'static Location<'static>;
 
 /// Whether an operation serves elements of a type, and what it asks of the call.
-pub(super) fn reduces<T: Pod, O: Reduction<T>>(prepared: &mut Prepared, operation: &O) -> Result<()> {
+pub(super) fn reduces<T: Element, O: Reduction<T>>(prepared: &mut Prepared, operation: &O) -> Result<()> {
     if !operation.defined() || align_of::<T>() > align_of::<u128>() {
         return Err(Error::Operation { operation: operation.name(), element: std::any::type_name::<T>() });
     }
     prepared.call.ordered = !operation.commutes();
     Ok(())
+}
+
+/// Whether this is the root, as it has to be for calls in place that only the root makes.
+fn only_root(prepared: &Prepared, call: &'static str) -> Result<()> {
+    let (rank, root, size) = (prepared.cube.rank, prepared.call.root, prepared.call.size);
+    match rank == root {
+        _ if root >= size => Err(Error::Root { root, size }),
+        true => Ok(()),
+        false => Err(Error::Role { call, rank, root, instead: "run, start or init" }),
+    }
 }

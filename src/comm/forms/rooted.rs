@@ -1,19 +1,18 @@
 //! Collectives with a root.
 
-use super::{reduces, At};
-use crate::buffer::{Buffer, BufferMut};
-use crate::comm::prepared::{length, Broadcast, Gather, Reduce, Scatter};
+use super::{only_root, reduces, At};
+use crate::buffer::{Buffer, BufferMut, ContiguousMut, Element, Elements, ElementsMut};
+use crate::comm::prepared::{block, length, Broadcast, Gather, Reduce, Scatter};
 use crate::engine::arguments::{Arguments, Held};
 use crate::error::Result;
 use crate::operation::Reduction;
 use crate::raw::request::{Persistent, PersistentOf, Request, Scope};
 use crate::raw::{lent, lent_mut};
-use bytemuck::Pod;
 use std::panic::Location;
 
 impl Broadcast<'_> {
-    fn made<'b, T: Pod>(&mut self, at: At, buffer: &'b mut [T]) -> Result<Arguments<'b>> {
-        Ok(Arguments::new(at, buffer.len(), &[], buffer))
+    fn made<'b, T: Element>(&mut self, at: At, buffer: ElementsMut<'b, T>) -> Result<Arguments<'b>> {
+        Ok(Arguments::new(at, buffer.len(), Elements::default(), buffer))
     }
 
     /// Runs it; see [`Process::broadcast_into`](crate::comm::Process::broadcast_into).
@@ -50,18 +49,23 @@ impl Broadcast<'_> {
     #[track_caller]
     pub fn init<'a, B, Sc>(mut self, scope: Sc, buffer: &'a mut B) -> Result<Persistent<'a, (), [B::Element], Sc>>
     where
-        B: BufferMut + ?Sized,
+        B: ContiguousMut + ?Sized,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let (data, buffer) = lent_mut(buffer.elements_mut());
+        let (data, buffer) = lent_mut(buffer.slice_mut());
         let arguments = self.made(at, buffer);
         self.0.persistent(at, scope, arguments, (std::ptr::NonNull::dangling().as_ptr(), data))
     }
 }
 
 impl Scatter<'_> {
-    fn made<'b, T: Pod>(&mut self, at: At, send: Option<&'b [T]>, receive: &'b mut [T]) -> Result<Arguments<'b>> {
+    fn made<'b, T: Element>(
+        &mut self,
+        at: At,
+        send: Option<Elements<'b, T>>,
+        receive: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
         let send = send.filter(|_| self.0.is_root()).unwrap_or_default();
         let expected = receive.len().saturating_mul(self.0.call.size);
         let checked = match self.0.is_root() {
@@ -69,6 +73,59 @@ impl Scatter<'_> {
             false => Ok(()),
         };
         checked.map(|()| Arguments::new(at, receive.len(), send, receive))
+    }
+
+    fn made_in_place<'b, T: Element>(&mut self, at: At, blocks: Elements<'b, T>) -> Result<Arguments<'b>> {
+        only_root(&self.0, "scatter in place")?;
+        let count = block("blocks", blocks.len(), self.0.call.size)?;
+        Ok(Arguments::new(at, count, blocks, ElementsMut::nowhere(count)))
+    }
+
+    /// Runs it in place, on the root only: its own block stays where it is. The other ranks run it.
+    ///
+    /// # Errors
+    /// [`Error::Role`](crate::Error::Role) elsewhere; [`Error::Length`](crate::Error::Length); options that cannot be honoured; what goes wrong between ranks.
+    #[track_caller]
+    pub fn run_in_place<S: Buffer + ?Sized>(mut self, blocks: &S) -> Result<()> {
+        let at = Location::caller();
+        let arguments = self.made_in_place(at, blocks.elements());
+        self.0.run(at, arguments)
+    }
+
+    /// Starts it in place, on the root only; the request's data is `blocks`.
+    ///
+    /// # Errors
+    /// As for `run_in_place`.
+    #[track_caller]
+    pub fn start_in_place<'a, S, Sc>(mut self, scope: Sc, blocks: &'a S) -> Result<Request<'a, S, Sc>>
+    where
+        S: Buffer + ?Sized,
+        Sc: Scope<'a>,
+    {
+        let at = Location::caller();
+        let (data, blocks) = lent(blocks);
+        let arguments = self.made_in_place(at, blocks);
+        self.0.request(at, scope, arguments, data)
+    }
+
+    /// Makes it to be started again and again in place, on the root only.
+    ///
+    /// # Errors
+    /// As for `run_in_place`.
+    #[track_caller]
+    pub fn init_in_place<'a, S, Sc>(
+        mut self,
+        scope: Sc,
+        blocks: &'a mut S,
+    ) -> Result<Persistent<'a, [S::Element], (), Sc>>
+    where
+        S: ContiguousMut + ?Sized,
+        Sc: Scope<'a>,
+    {
+        let at = Location::caller();
+        let (data, blocks) = lent_mut(blocks.slice_mut());
+        let arguments = self.made_in_place(at, blocks.into());
+        self.0.persistent(at, scope, arguments, (data, std::ptr::NonNull::dangling().as_ptr()))
     }
 
     /// Runs it: `send` on the root only (elsewhere `None`, and ignored), `receive` on all ranks; `send` is
@@ -121,19 +178,24 @@ impl Scatter<'_> {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: BufferMut + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
-        let arguments = self.made(at, Some(&*send), receive);
+        let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+        let arguments = self.made(at, Some(send.into()), receive);
         self.0.persistent(at, scope, arguments, (from, into))
     }
 }
 
 impl Gather<'_> {
-    fn made<'b, T: Pod>(&mut self, at: At, send: &'b [T], receive: Option<&'b mut [T]>) -> Result<Arguments<'b>> {
+    fn made<'b, T: Element>(
+        &mut self,
+        at: At,
+        send: Elements<'b, T>,
+        receive: Option<ElementsMut<'b, T>>,
+    ) -> Result<Arguments<'b>> {
         let receive = receive.filter(|_| self.0.is_root()).unwrap_or_default();
         let expected = send.len().saturating_mul(self.0.call.size);
         let checked = match self.0.is_root() {
@@ -141,6 +203,17 @@ impl Gather<'_> {
             false => Ok(()),
         };
         checked.map(|()| Arguments::new(at, send.len(), send, receive))
+    }
+
+    pub(super) fn made_in_place<'b, T: Element>(
+        &mut self,
+        at: At,
+        blocks: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
+        only_root(&self.0, "gather in place")?;
+        let count = block("blocks", blocks.len(), self.0.call.size)?;
+        let own = self.0.call.root * count;
+        Ok(Arguments::new(at, count, blocks.copied_part(own..own + count), blocks))
     }
 
     /// Runs it: `send` on all ranks, `receive` on the root only (elsewhere `None`, and ignored); `receive` is
@@ -194,23 +267,23 @@ impl Gather<'_> {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: BufferMut + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
-        let arguments = self.made(at, send, Some(receive));
+        let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+        let arguments = self.made(at, send.into(), Some(receive));
         self.0.persistent(at, scope, arguments, (from, into))
     }
 }
 
 impl Reduce<'_> {
-    fn made<'b, T: Pod, O: Reduction<T> + 'b>(
+    fn made<'b, T: Element, O: Reduction<T> + 'b>(
         &mut self,
         at: At,
-        send: &'b [T],
-        receive: Option<&'b mut [T]>,
+        send: Elements<'b, T>,
+        receive: Option<ElementsMut<'b, T>>,
         operation: Held<'b, O>,
     ) -> Result<Arguments<'b>> {
         let receive = receive.filter(|_| self.0.is_root()).unwrap_or_default();
@@ -220,6 +293,17 @@ impl Reduce<'_> {
         };
         let checked = checked.and_then(|()| reduces(&mut self.0, operation.get()));
         checked.map(|()| Arguments::reducing(at, send.len(), send, receive, operation))
+    }
+
+    pub(super) fn made_in_place<'b, T: Element, O: Reduction<T> + 'b>(
+        &mut self,
+        at: At,
+        values: ElementsMut<'b, T>,
+        operation: Held<'b, O>,
+    ) -> Result<Arguments<'b>> {
+        only_root(&self.0, "reduce in place")?;
+        reduces(&mut self.0, operation.get())?;
+        Ok(Arguments::reducing(at, values.len(), values.copied(), values, operation))
     }
 
     /// Runs it: `send` on all ranks, `receive` on the root only (elsewhere `None`, and ignored); equal lengths.
@@ -278,14 +362,14 @@ impl Reduce<'_> {
         operation: O,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: BufferMut + ?Sized,
-        R: BufferMut<Element = S::Element> + ?Sized,
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
         O: Reduction<S::Element> + 'a,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
-        let arguments = self.made(at, send, Some(receive), Held::Own(operation));
+        let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+        let arguments = self.made(at, send.into(), Some(receive), Held::Own(operation));
         self.0.persistent(at, scope, arguments, (from, into))
     }
 }

@@ -69,7 +69,7 @@ impl Prepared<'_> {
                 let counts: Vec<u64> =
                     said.all.map_or_else(Vec::new, |all| all.counts().iter().map(|&count| count as u64).collect());
                 let mut told = vec![0u64; through.len()];
-                down.run(at, Ok(Arguments::new(at, 1, &counts, &mut told)))?;
+                down.run(at, Ok(Arguments::new(at, 1, &counts[..], &mut told[..])))?;
                 let lengths = through.into_iter().zip(told.iter().map(|&told| told as usize));
                 Layout::of_some(size, known, lengths)
             }
@@ -78,7 +78,7 @@ impl Prepared<'_> {
                 if let Some(all) = said.all {
                     told.iter_mut().zip(all.counts()).for_each(|(told, &count)| *told = count as u64);
                 }
-                ahead(Collective::Broadcast).run(at, Ok(Arguments::new(at, size, &[], &mut told)))?;
+                ahead(Collective::Broadcast).run(at, Ok(Arguments::new(at, size, &[], &mut told[..])))?;
                 Layout::of_vectors(told.iter().map(|&told| told as usize))
             }
         };

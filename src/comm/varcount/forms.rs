@@ -1,7 +1,7 @@
 //! The forms with options of calls with blocks of different lengths.
 
 use super::{of_all, of_root, placed, At, Said, Waits};
-use crate::buffer::{Buffer, BufferMut};
+use crate::buffer::{Buffer, BufferMut, Element, Elements, ElementsMut};
 use crate::collective::Layout;
 use crate::comm::prepared::{length, AllGather, AllToAll, Gather, ReduceScatter, Scatter};
 use crate::engine::arguments::{Arguments, Held};
@@ -10,15 +10,14 @@ use crate::operation::Reduction;
 use crate::partition::{Count, Partitioned, PartitionedMut, Places};
 use crate::raw::request::{PersistentOf, Request, Scope};
 use crate::raw::{lent, lent_mut};
-use bytemuck::Pod;
 use std::panic::Location;
 
 impl AllGather<'_> {
-    fn made_varcount<'b, T: Pod>(
+    fn made_varcount<'b, T: Element>(
         &mut self,
         at: At,
-        send: &'b [T],
-        receive: &'b mut [T],
+        send: Elements<'b, T>,
+        receive: ElementsMut<'b, T>,
         places: &Places,
     ) -> Result<Arguments<'b>> {
         places.check("receive", self.0.call.size, receive.len(), true)?;
@@ -38,7 +37,7 @@ impl AllGather<'_> {
         R: PartitionedMut<Element = S::Element> + ?Sized,
     {
         let (at, places) = (Location::caller(), receive.places());
-        let arguments = self.made_varcount(at, send.elements(), receive.elements_mut(), &places);
+        let arguments = self.made_varcount(at, send.elements(), receive.elements_mut().into(), &places);
         self.0.run(at, arguments)
     }
 
@@ -69,7 +68,7 @@ impl AllGather<'_> {
     /// # Errors
     /// As for `run_varcount`.
     #[track_caller]
-    pub fn init_varcount<'a, T: Pod, R, Sc>(
+    pub fn init_varcount<'a, T: Element, R, Sc>(
         mut self,
         scope: Sc,
         send: &'a mut [T],
@@ -81,17 +80,17 @@ impl AllGather<'_> {
     {
         let (at, places) = (Location::caller(), receive.places());
         let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive.elements_mut()));
-        let arguments = self.made_varcount(at, send, receive, &places);
+        let arguments = self.made_varcount(at, send.into(), receive, &places);
         self.0.persistent(at, scope, arguments, (from, into))
     }
 }
 
 impl AllToAll<'_> {
-    fn made_varcount<'b, T: Pod>(
+    fn made_varcount<'b, T: Element>(
         &mut self,
         at: At,
-        (send, sent): (&'b [T], &Places),
-        (receive, received): (&'b mut [T], &Places),
+        (send, sent): (Elements<'b, T>, &Places),
+        (receive, received): (ElementsMut<'b, T>, &Places),
     ) -> Result<Arguments<'b>> {
         let (rank, size) = (self.0.cube.rank, self.0.call.size);
         sent.check("send", size, send.len(), false)?;
@@ -113,7 +112,8 @@ impl AllToAll<'_> {
         R: PartitionedMut<Element = S::Element> + ?Sized,
     {
         let (at, sent, received) = (Location::caller(), send.places(), receive.places());
-        let arguments = self.made_varcount(at, (send.elements(), &sent), (receive.elements_mut(), &received));
+        let arguments =
+            self.made_varcount(at, (send.elements().into(), &sent), (receive.elements_mut().into(), &received));
         self.0.run(at, arguments)
     }
 
@@ -135,7 +135,7 @@ impl AllToAll<'_> {
     {
         let (at, sent, received) = (Location::caller(), send.places(), receive.places());
         let (data, receive) = lent_mut(receive.elements_mut());
-        let arguments = self.made_varcount(at, (send.elements(), &sent), (receive, &received));
+        let arguments = self.made_varcount(at, (send.elements().into(), &sent), (receive, &received));
         self.0.request(at, scope, arguments, data)
     }
 
@@ -144,7 +144,7 @@ impl AllToAll<'_> {
     /// # Errors
     /// As for `run_varcount`.
     #[track_caller]
-    pub fn init_varcount<'a, T: Pod, S, R, Sc>(
+    pub fn init_varcount<'a, T: Element, S, R, Sc>(
         mut self,
         scope: Sc,
         send: &'a mut S,
@@ -157,17 +157,17 @@ impl AllToAll<'_> {
     {
         let (at, sent, received) = (Location::caller(), send.places(), receive.places());
         let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
-        let arguments = self.made_varcount(at, (send, &sent), (receive, &received));
+        let arguments = self.made_varcount(at, (send.into(), &sent), (receive, &received));
         self.0.persistent(at, scope, arguments, (from, into))
     }
 }
 
 impl ReduceScatter<'_> {
-    fn made_varcount<'b, T: Pod, O: Reduction<T> + 'b>(
+    fn made_varcount<'b, T: Element, O: Reduction<T> + 'b>(
         &mut self,
         at: At,
-        send: &'b [T],
-        receive: &'b mut [T],
+        send: Elements<'b, T>,
+        receive: ElementsMut<'b, T>,
         counts: &[usize],
         operation: Held<'b, O>,
     ) -> Result<Arguments<'b>> {
@@ -231,7 +231,7 @@ impl ReduceScatter<'_> {
     /// # Errors
     /// As for `run_varcount`.
     #[track_caller]
-    pub fn init_varcount<'a, T: Pod, I: Count, O: Reduction<T> + 'a, Sc: Scope<'a>>(
+    pub fn init_varcount<'a, T: Element, I: Count, O: Reduction<T> + 'a, Sc: Scope<'a>>(
         mut self,
         scope: Sc,
         send: &'a mut [T],
@@ -242,20 +242,22 @@ impl ReduceScatter<'_> {
         let at = Location::caller();
         let counts: Vec<usize> = counts.iter().map(|count| count.elements()).collect();
         let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive));
-        let arguments = self.made_varcount(at, send, receive, &counts, Held::Own(operation));
+        let arguments = self.made_varcount(at, send.into(), receive, &counts, Held::Own(operation));
         self.0.persistent(at, scope, arguments, (from, into))
     }
 }
 
 impl Scatter<'_> {
-    fn made_varcount<'b, T: Pod>(
+    fn made_varcount<'b, T: Element>(
         &mut self,
         at: At,
-        send: Option<(&'b [T], &Places)>,
-        receive: &'b mut [T],
+        send: Option<(Elements<'b, T>, &Places)>,
+        receive: ElementsMut<'b, T>,
         waits: Waits,
     ) -> Result<Arguments<'b>> {
-        let (send, places) = of_root(&self.0, send.map(|(send, places)| (send, Some(places))), "send", false)?;
+        let send = send.filter(|_| self.0.is_root());
+        let places = of_root(&self.0, send.as_ref().map(|(send, places)| (send.len(), *places)), "send", false)?;
+        let send = send.map(|(send, _)| send).unwrap_or_default();
         let said = Said { all: places, own: receive.len(), argument: "receive" };
         let layout = self.0.informed(at, &said, size_of::<T>(), waits)?;
         self.0.call.layout = Some(placed(layout, places, None));
@@ -275,7 +277,7 @@ impl Scatter<'_> {
     {
         let at = Location::caller();
         let send = send.map(|send| (send.elements(), send.places()));
-        let send = send.as_ref().map(|(send, places)| (*send, places));
+        let send = send.as_ref().map(|(send, places)| (Elements::from(*send), places));
         let arguments = self.made_varcount(at, send, receive.elements_mut(), Waits::Yes);
         self.0.run(at, arguments)
     }
@@ -299,7 +301,7 @@ impl Scatter<'_> {
     {
         let at = Location::caller();
         let send = send.map(|send| (send.elements(), send.places()));
-        let send = send.as_ref().map(|(send, places)| (*send, places));
+        let send = send.as_ref().map(|(send, places)| (Elements::from(*send), places));
         let (data, receive) = lent_mut(receive);
         let arguments = self.made_varcount(at, send, receive, Waits::No);
         self.0.request(at, scope, arguments, data)
@@ -311,7 +313,7 @@ impl Scatter<'_> {
     /// # Errors
     /// As for `run_varcount`.
     #[track_caller]
-    pub fn init_varcount<'a, T: Pod, S, Sc>(
+    pub fn init_varcount<'a, T: Element, S, Sc>(
         mut self,
         scope: Sc,
         send: Option<&'a mut S>,
@@ -324,27 +326,24 @@ impl Scatter<'_> {
         let at = Location::caller();
         let (places, send) = send.map(|send| (send.places(), send.elements_mut())).unzip();
         let ((from, send), (into, receive)) = (lent_mut(send.unwrap_or_default()), lent_mut(receive));
-        let send = places.as_ref().map(|places| (&*send, places));
+        let send = places.as_ref().map(|places| (send.into(), places));
         let arguments = self.made_varcount(at, send, receive, Waits::Yes);
         self.0.persistent(at, scope, arguments, (from, into))
     }
 }
 
 impl Gather<'_> {
-    fn made_varcount<'b, T: Pod>(
+    fn made_varcount<'b, T: Element>(
         &mut self,
         at: At,
-        send: &'b [T],
-        receive: Option<(&'b mut [T], &Places)>,
+        send: Elements<'b, T>,
+        receive: Option<(ElementsMut<'b, T>, &Places)>,
         waits: Waits,
     ) -> Result<Arguments<'b>> {
-        let (receive, places) = match receive.filter(|_| self.0.is_root()) {
-            Some((receive, places)) => {
-                let (_, places) = of_root(&self.0, Some((&*receive, Some(places))), "receive", true)?;
-                (receive, places)
-            }
-            None => (&mut [][..], of_root::<T>(&self.0, None, "receive", true)?.1),
-        };
+        let receive = receive.filter(|_| self.0.is_root());
+        let passed = receive.as_ref().map(|(receive, places)| (receive.len(), *places));
+        let places = of_root(&self.0, passed, "receive", true)?;
+        let receive = receive.map(|(receive, _)| receive).unwrap_or_default();
         let said = Said { all: places, own: send.len(), argument: "send" };
         let layout = self.0.informed(at, &said, size_of::<T>(), waits)?;
         self.0.call.layout = Some(placed(layout, None, places));
@@ -364,7 +363,8 @@ impl Gather<'_> {
     {
         let at = Location::caller();
         let (places, receive) = receive.map(|receive| (receive.places(), receive.elements_mut())).unzip();
-        let arguments = self.made_varcount(at, send.elements(), receive.zip(places.as_ref()), Waits::Yes);
+        let arguments =
+            self.made_varcount(at, send.elements(), receive.map(ElementsMut::from).zip(places.as_ref()), Waits::Yes);
         self.0.run(at, arguments)
     }
 
@@ -388,7 +388,7 @@ impl Gather<'_> {
         let at = Location::caller();
         let (places, receive) = receive.map(|receive| (receive.places(), receive.elements_mut())).unzip();
         let (data, send) = lent(send);
-        let arguments = self.made_varcount(at, send, receive.zip(places.as_ref()), Waits::No);
+        let arguments = self.made_varcount(at, send, receive.map(ElementsMut::from).zip(places.as_ref()), Waits::No);
         self.0.request(at, scope, arguments, data)
     }
 
@@ -398,7 +398,7 @@ impl Gather<'_> {
     /// # Errors
     /// As for `run_varcount`.
     #[track_caller]
-    pub fn init_varcount<'a, T: Pod, R, Sc>(
+    pub fn init_varcount<'a, T: Element, R, Sc>(
         mut self,
         scope: Sc,
         send: &'a mut [T],
@@ -411,7 +411,8 @@ impl Gather<'_> {
         let at = Location::caller();
         let (places, receive) = receive.map(|receive| (receive.places(), receive.elements_mut())).unzip();
         let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive.unwrap_or_default()));
-        let arguments = self.made_varcount(at, send, places.as_ref().map(|places| (receive, places)), Waits::Yes);
+        let arguments =
+            self.made_varcount(at, send.into(), places.as_ref().map(|places| (receive, places)), Waits::Yes);
         self.0.persistent(at, scope, arguments, (from, into))
     }
 }

@@ -3,13 +3,12 @@
 //!
 //! Of a scatter and a gather, the nonblocking ones go the direct way: lengths that others need would have to be told before.
 
-use crate::buffer::{Buffer, BufferMut};
+use crate::buffer::{Buffer, BufferMut, Element};
 use crate::comm::{Hypercube, Process};
 use crate::error::Result;
 use crate::operation::Reduction;
 use crate::partition::{Count, Partition, PartitionMut, Partitioned, PartitionedMut};
 use crate::raw::request::{PersistentOf, Request, Scope};
-use bytemuck::Pod;
 
 impl Hypercube {
     /// A nonblocking [`Hypercube::all_gather_varcount_into`]. The request's data is all of `receive`.
@@ -92,7 +91,7 @@ impl Hypercube {
     /// # Errors
     /// As the blocking call's.
     #[track_caller]
-    pub fn all_gather_varcount_init<'a, T: Pod, R, Sc>(
+    pub fn all_gather_varcount_init<'a, T: Element, R, Sc>(
         &self,
         scope: Sc,
         send: &'a mut [T],
@@ -110,7 +109,7 @@ impl Hypercube {
     /// # Errors
     /// As the blocking call's.
     #[track_caller]
-    pub fn all_to_all_varcount_init<'a, T: Pod, S, R, Sc>(
+    pub fn all_to_all_varcount_init<'a, T: Element, S, R, Sc>(
         &self,
         scope: Sc,
         send: &'a mut S,
@@ -129,7 +128,7 @@ impl Hypercube {
     /// # Errors
     /// As the blocking call's.
     #[track_caller]
-    pub fn reduce_scatter_init<'a, T: Pod, I: Count, O: Reduction<T> + 'a, Sc: Scope<'a>>(
+    pub fn reduce_scatter_init<'a, T: Element, I: Count, O: Reduction<T> + 'a, Sc: Scope<'a>>(
         &self,
         scope: Sc,
         send: &'a mut [T],
@@ -219,7 +218,7 @@ impl Process<'_> {
     /// # Errors
     /// As the blocking call's.
     #[track_caller]
-    pub fn scatter_varcount_init<'a, T: Pod, S, Sc>(
+    pub fn scatter_varcount_init<'a, T: Element, S, Sc>(
         &self,
         scope: Sc,
         send: Option<&'a mut S>,
@@ -237,7 +236,7 @@ impl Process<'_> {
     /// # Errors
     /// As the blocking call's.
     #[track_caller]
-    pub fn gather_varcount_init<'a, T: Pod, R, Sc>(
+    pub fn gather_varcount_init<'a, T: Element, R, Sc>(
         &self,
         scope: Sc,
         send: &'a mut [T],

@@ -23,7 +23,6 @@ use crate::collective::{Call, Layout};
 use crate::comm::prepared::Prepared;
 use crate::error::{Error, Result};
 use crate::partition::Places;
-use bytemuck::Pod;
 use std::panic::Location;
 
 type At = &'static Location<'static>;
@@ -61,23 +60,23 @@ fn placed(mut layout: Layout, sent: Option<&Places>, received: Option<&Places>) 
     layout
 }
 
-/// What only the root passes, if this is the root.
-fn of_root<'b, 'p, T: Pod>(
+/// Where the blocks are that only the root passes, if this is the root; of a buffer of so many elements.
+fn of_root<'p>(
     prepared: &Prepared,
-    passed: Option<(&'b [T], Option<&'p Places>)>,
+    passed: Option<(usize, &'p Places)>,
     argument: &'static str,
     written: bool,
-) -> Result<(&'b [T], Option<&'p Places>)> {
+) -> Result<Option<&'p Places>> {
     let Call { root, size, .. } = prepared.call;
     if root >= size {
         return Err(Error::Root { root, size });
     }
     match passed.filter(|_| prepared.is_root()) {
-        Some((buffer, Some(places))) => {
-            places.check(argument, size, buffer.len(), written)?;
-            Ok((buffer, Some(places)))
+        Some((len, places)) => {
+            places.check(argument, size, len, written)?;
+            Ok(Some(places))
         }
-        _ if prepared.is_root() => Err(Error::Partition { argument, why: "none, but the root's is needed".into() }),
-        _ => Ok((&[], None)),
+        None if prepared.is_root() => Err(Error::Partition { argument, why: "none, but the root's is needed".into() }),
+        None => Ok(None),
     }
 }
