@@ -175,6 +175,20 @@ fn native_at_its_best() {
     assert_eq!(results["screening"], serde_json::json!([]));
 }
 
+/// Blocks of different lengths go through MPI's own calls as well, on which the results are verified; none of them is forced.
+#[test]
+fn native_blocks_of_different_lengths() {
+    for ranks in [1, 3, 4] {
+        let results =
+            bench(ranks, &["--experiment", "lengths", "--sizes", "8,4KiB", "--repetitions", "2", "--seconds", "20"]);
+        let rows = results["results"].as_array().expect("a list");
+        let native = |row: &&serde_json::Value| row["implementation"] == "native" && row["lengths"].is_array();
+        assert_eq!(rows.iter().filter(native).count(), 3 * 2, "{ranks} ranks: {rows:?}");
+        assert_eq!(results["method"]["lengths"], "zipf");
+        assert_eq!(results["screening"], serde_json::json!([]));
+    }
+}
+
 /// A wrong name is refused on every rank; mpirun passes the exit code on.
 #[test]
 fn exit_codes_come_through() {

@@ -1,5 +1,6 @@
 //! What is to be measured: an experiment file (TOML), with what the command line says instead.
 
+use super::lengths::{self, Lengths};
 use super::sizes::{parse_bytes, parse_sizes};
 use super::BenchArgs;
 use hypercoll::algorithm::registry;
@@ -13,6 +14,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("latency", include_str!("../../experiments/latency.toml")),
     ("bandwidth", include_str!("../../experiments/bandwidth.toml")),
     ("fabric", include_str!("../../experiments/fabric.toml")),
+    ("lengths", include_str!("../../experiments/lengths.toml")),
     ("papers", include_str!("../../experiments/papers.toml")),
     ("transposes", include_str!("../../experiments/transposes.toml")),
 ];
@@ -35,8 +37,10 @@ pub struct Experiment {
     pub passes: usize,
     /// Time for everything, in seconds.
     pub seconds: f64,
-    /// Decides the order of the jobs.
+    /// Decides the order of the jobs, and which rank has which of several lengths.
     pub seed: u64,
+    /// How long blocks are, where sizes are their mean.
+    pub lengths: Lengths,
     /// Sizes that need a larger buffer on some rank are left out, in bytes.
     pub largest_buffer: usize,
 }
@@ -62,6 +66,8 @@ struct File {
     seconds: f64,
     #[serde(default)]
     seed: u64,
+    #[serde(default)]
+    lengths: Lengths,
     #[serde(default = "largest_buffer")]
     largest_buffer: String,
     run: Vec<Run>,
@@ -145,6 +151,7 @@ pub fn parse(text: &str) -> Result<Experiment, String> {
         passes: file.passes,
         seconds: file.seconds,
         seed: file.seed,
+        lengths: file.lengths,
         largest_buffer: parse_bytes(&file.largest_buffer).map_err(|e| format!("largest_buffer: {e}"))?,
     };
     experiment.checked()
@@ -192,6 +199,11 @@ impl Experiment {
                     return Err(format!("sizes: {size} bytes are no whole number of {ELEMENT}-byte elements"));
                 }
             }
+        }
+        let other = self.runs.iter().find(|(collective, _)| !lengths::COLLECTIVES.contains(collective));
+        if let Some((other, _)) = other.filter(|_| self.lengths != Lengths::Equal) {
+            let known = lengths::COLLECTIVES.map(|collective| collective.name()).join(", ");
+            return Err(format!("lengths: {other} is measured with equal blocks only, not as {known}"));
         }
         for name in &mut self.algorithms {
             *name = name.replace('-', "_").to_lowercase();
@@ -263,6 +275,10 @@ mod tests {
         let experiment = parse(text).unwrap();
         assert_eq!(experiment.runs, [(Collective::Broadcast, vec![8, 64, 1024]), (Collective::Barrier, vec![0])]);
         assert_eq!((experiment.packet, experiment.seconds, experiment.warm_up), (Some(1024), 2.5, 1));
+        assert_eq!(experiment.lengths, Lengths::Equal);
+        let uneven =
+            "name = 'a'\nlengths = 'zipf'\n[[run]]\ncollectives = ['scatter', 'gather', 'all-gather']\nsizes = '64'";
+        assert_eq!(parse(uneven).unwrap().lengths, Lengths::Zipf);
     }
 
     #[test]
@@ -277,6 +293,8 @@ mod tests {
             ("name = 'a'\n[[run]]\ncollectives = ['broadcast']\nsizes = '12'".into(), "sizes"),
             ("name = 'a'\n[[run]]\ncollectives = ['allsorts']\nsizes = '8'".into(), "allsorts"),
             ("name = 'a'\nrun = []".into(), "run"),
+            (format!("name = 'a'\nlengths = 'zipf'\n{run}"), "all-gather"),
+            (format!("name = 'a'\nlengths = 'pareto'\n{run}"), "pareto"),
         ] {
             let error = parse(&text).expect_err(&text);
             assert!(error.contains(named), "{text}\n{error}");

@@ -19,7 +19,7 @@ const COMPARED_RANKS: usize = 32;
 #[derive(Clone, Debug)]
 pub struct Job {
     pub call: Call,
-    /// Bytes of the vector or of a block.
+    /// Bytes of the vector or of a block, in the mean.
     pub bytes: usize,
     /// [`NATIVE`], [`AUTO`], or an algorithm and its form.
     pub implementation: String,
@@ -51,7 +51,7 @@ pub fn of(experiment: &Experiment, size: usize, machine: &Machine, native: bool)
     for (collective, sizes) in &experiment.runs {
         for &bytes in sizes {
             // Of permutations the reversal: with all bits of the address different, it is the longest way on the cube.
-            let call = Call::new(*collective, size, bytes / ELEMENT);
+            let call = experiment.lengths.call(*collective, size, bytes / ELEMENT, experiment.seed);
             if largest_buffer(&call) > experiment.largest_buffer {
                 left_out.push(format!("{collective} of {}", super::sizes::show_bytes(bytes)));
                 continue;

@@ -20,6 +20,7 @@ impl Fabric {
             return None;
         }
         let elements_by_bps = match self {
+            _ if call.layout.is_some() => self.longest(on, call)?,
             Fabric::Cube { rate_bps, ranks, .. } if ranks.is_empty() => call.limit(Links::Cube)? / rate_bps,
             Fabric::Star { rate_bps, slow, uplink_bps: None, ranks, .. } if ranks.is_empty() && slow.is_empty() => {
                 call.limit(Links::Star)? / rate_bps
@@ -33,20 +34,22 @@ impl Fabric {
     fn longest(&self, on: &[usize], call: &Call) -> Option<f64> {
         let hosts: Vec<f64> = (0..on.len()).map(|host| self.host_bps(host)).collect();
         // Every host by itself, and halves that few links join.
-        let mut parts: Vec<Part> = (0..on.len()).map(|host| Part::of(on, hosts[host], |other| other == host)).collect();
+        let blocks = blocks(on, call);
+        let part = |bps, is_inside: &dyn Fn(usize) -> bool| Part::of(&blocks, bps, is_inside);
+        let mut parts: Vec<Part> = (0..on.len()).map(|host| part(hosts[host], &|other| other == host)).collect();
         match *self {
             Fabric::Cube { dimension, rate_bps, .. } => parts.extend((0..dimension).map(|port| {
                 let links = (on.len() / 2) as f64;
-                Part::of(on, links * rate_bps, |host| host >> port & 1 == 0)
+                part(links * rate_bps, &|host| host >> port & 1 == 0)
             })),
             Fabric::Star { hosts, uplink_bps, .. } => {
-                parts.extend(uplink_bps.map(|bps| Part::of(on, bps, |host| host * 2 / hosts == 0)));
+                parts.extend(uplink_bps.map(|bps| part(bps, &|host| host * 2 / hosts == 0)));
             }
         }
         // Each element leaves all hosts but one to be added up, and comes to all but one as a result.
         let twice = 2.0 * (on.len() - 1) as f64 * call.count as f64 / hosts.iter().sum::<f64>();
         let whole = if call.collective == Collective::AllReduce { twice } else { 0.0 };
-        let parts = parts.iter().filter(|part| part.outside > 0.0);
+        let parts = parts.iter().filter(|part| part.others);
         let times = parts.map(|part| Some(part.load(call)? / part.bps)).collect::<Option<Vec<f64>>>()?;
         Some(times.into_iter().fold(whole, f64::max)).filter(|time| *time > 0.0)
     }
@@ -62,11 +65,25 @@ impl Fabric {
     }
 }
 
+/// Ranks of each host, and their blocks, each of the call's count. Ranks fill one host after another.
+fn blocks(on: &[usize], call: &Call) -> Vec<(usize, f64)> {
+    let mut first = 0;
+    let of_host = |&ranks: &usize| {
+        let these = first..first + ranks;
+        first = these.end;
+        let elements = || these.map(|rank| call.block(rank).len()).sum::<usize>() as f64;
+        (ranks, if call.layout.is_some() { elements() / call.count as f64 } else { ranks as f64 })
+    };
+    on.iter().map(of_host).collect()
+}
+
 /// Some of the hosts, and the links to all others.
 struct Part {
-    /// Ranks of these hosts, and of the others.
+    /// Blocks of the ranks of these hosts, and of the others, each of the call's count.
     inside: f64,
     outside: f64,
+    /// Whether there are ranks on other hosts.
+    others: bool,
     /// Whether rank 0 is inside: it is on the first host, however ranks are placed.
     first: bool,
     /// Bits per second of the links together, in one direction.
@@ -74,9 +91,14 @@ struct Part {
 }
 
 impl Part {
-    fn of(on: &[usize], bps: f64, is_inside: impl Fn(usize) -> bool) -> Part {
-        let inside: usize = (0..on.len()).filter(|&host| is_inside(host)).map(|host| on[host]).sum();
-        Part { inside: inside as f64, outside: (on.iter().sum::<usize>() - inside) as f64, first: is_inside(0), bps }
+    fn of(on: &[(usize, f64)], bps: f64, is_inside: impl Fn(usize) -> bool) -> Part {
+        let mut part = Part { inside: 0.0, outside: 0.0, others: false, first: is_inside(0), bps };
+        for (host, &(ranks, blocks)) in on.iter().enumerate() {
+            let inside = is_inside(host);
+            *if inside { &mut part.inside } else { &mut part.outside } += blocks;
+            part.others |= !inside && ranks > 0;
+        }
+        part
     }
 
     /// Elements that its links must carry in the direction that has more; `None` if that is not known.
@@ -102,6 +124,7 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hypercoll::collective::Layout;
 
     fn fabric(text: &str) -> Fabric {
         Fabric::parse(text).expect("a fabric")
@@ -212,6 +235,40 @@ mod tests {
             assert_eq!(fabric(text).limit(&Call { root: 5, ..Call::new(Scatter, 16, 8) }, 8), None);
         }
         assert_eq!(limit("star:4:50000000:4", Broadcast, 4, BYTES), None);
+    }
+
+    /// Ranks with 3, 0, 1, ... blocks of 256 KiB, by formula: the root's port, all that a rank without a block of its own gets, and a third
+    /// of both on the ports of a cube.
+    #[test]
+    fn limits_of_blocks_of_different_lengths_are_those_of_the_busiest_port() {
+        use Collective::*;
+        const BLOCK: usize = (256 << 10) / 8;
+        let link = (256 << 10) as f64 * 8.0 / 50e6 * 1514.0 / 1448.0;
+        let lengths = |lengths: &[usize]| Layout::of_vectors(lengths.iter().map(|blocks| blocks * BLOCK));
+        let none = [3, 0, 1, 2, 0, 5, 1, 4];
+        let some = [1, 2, 2, 9, 1, 3, 2, 4];
+        let by_host = [1, 0, 0, 5];
+        for (text, blocks, [scatter, all_gather]) in [
+            (STAR, &none[..], [13.0, 16.0]),
+            (CUBE, &none, [13.0 / 3.0, 16.0 / 3.0]),
+            (STAR, &some, [23.0, 23.0]),
+            (CUBE, &some, [23.0 / 3.0, 23.0 / 3.0]),
+            // One rank has everything, and sends it once.
+            (STAR, &[0, 0, 0, 0, 0, 0, 0, 6], [6.0, 6.0]),
+            // Two ranks on each of two hosts: the second host's blocks leave it.
+            ("star:2:50000000:2,2", &by_host, [5.0, 5.0]),
+        ] {
+            for (collective, expected) in [(Scatter, scatter), (Gather, scatter), (AllGather, all_gather)] {
+                let call = Call::new(collective, blocks.len(), BLOCK).with_layout(lengths(blocks));
+                let limit = fabric(text).limit(&call, 8).expect("is known") / link;
+                assert!(
+                    (limit - expected).abs() < 1e-9,
+                    "{collective} of {blocks:?} on {text}: {limit}, not {expected}"
+                );
+            }
+        }
+        let only_root = Call::new(Scatter, 8, BLOCK).with_layout(lengths(&[7, 0, 0, 0, 0, 0, 0, 0]));
+        assert_eq!(fabric(STAR).limit(&only_root, 8), None);
     }
 
     #[test]

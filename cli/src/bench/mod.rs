@@ -7,6 +7,7 @@ pub mod environment;
 mod experiment;
 pub mod fabric;
 pub mod jobs;
+pub mod lengths;
 mod limit;
 pub mod measure;
 #[cfg(feature = "mpi")]
@@ -51,7 +52,7 @@ best of them are measured beside its own choice. See bench/experiments/default.t
 pub struct BenchArgs {
     /// Only these collectives
     collectives: Vec<Collective>,
-    /// What to measure: a TOML file, or one of default, quick, latency, bandwidth, fabric, papers, transposes
+    /// What to measure: a TOML file, or one of default, quick, latency, bandwidth, fabric, lengths, papers, transposes
     #[arg(long, value_name = "FILE|NAME")]
     experiment: Option<String>,
     /// Bytes of the vector or block: 8,1KiB,4MiB, or MIN..MAX (steps of x4), or MIN..MAX:FACTOR
@@ -285,7 +286,8 @@ fn collect(
         Some(Row {
             collective: job.call.collective.name().into(),
             size_bytes: job.bytes,
-            count: job.call.count,
+            count: job.bytes / ELEMENT,
+            lengths: lengths::places(&job.call).map(|(lengths, _)| lengths),
             element: "f64".into(),
             implementation: job.implementation.clone(),
             algorithm: explanation.as_ref().map(|e| e.algorithm.to_string()),
@@ -329,6 +331,7 @@ fn collect(
             seconds: experiment.seconds,
             seconds_taken: measured.seconds,
             seed: experiment.seed,
+            lengths: experiment.lengths,
             confidence: statistics::CONFIDENCE,
             machine: Some((machine.name.clone(), machine.tau, machine.t_c)),
             times: Some(machine.times()),
@@ -421,6 +424,27 @@ mod tests {
         let text = bench("--threads 2 --sizes 64 --seconds 1 --repetitions 3").unwrap_or_else(|_| panic!("it runs"));
         let measured = |c: &&Collective| !MATRICES.contains(c);
         assert!(Collective::ALL.iter().filter(measured).all(|c| text.contains(&format!("## {c}"))), "{text}");
+    }
+
+    /// Every algorithm gets a result that is verified, and all that is written says what the blocks are.
+    #[test]
+    fn blocks_of_different_lengths_are_measured_and_told() {
+        let arguments = "--experiment lengths --threads 8 --sizes 1KiB --seconds 2 --repetitions 2";
+        let text = bench(&format!("{arguments} --json")).unwrap_or_else(|_| panic!("it runs"));
+        let results: Results = serde_json::from_str(&text).unwrap();
+        assert_eq!(results.method.lengths, lengths::Lengths::Zipf);
+        assert_eq!(results.collectives(), lengths::COLLECTIVES.map(|collective| collective.name()));
+        assert!(results.setting().contains("different lengths"));
+        for row in &results.results {
+            let lengths = row.lengths.as_ref().expect("are told");
+            assert_eq!((row.count, lengths.iter().sum::<usize>()), (128, 8 * 128), "{row:?}");
+            assert!(lengths.contains(&0), "{row:?}");
+        }
+        let tables = bench(arguments).unwrap_or_else(|_| panic!("it runs"));
+        assert!(tables.contains("# UNEVEN") && tables.contains("## scatter, blocks of different lengths"), "{tables}");
+        let equal =
+            bench("scatter --threads 2 --sizes 64 --seconds 1 --repetitions 2").unwrap_or_else(|_| panic!("it runs"));
+        assert!(!equal.contains("UNEVEN") && !equal.contains("different lengths"), "{equal}");
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! MPI's own collectives, by rsmpi.
 
 use super::candidates::Forced;
-use hypercoll::collective::{Call, MpiFunction};
+use super::lengths;
+use hypercoll::collective::{Call, Collective, MpiFunction};
 use hypercoll::control_variables::ControlVariables;
 use mpi::collective::SystemOperation;
+use mpi::datatype::{Partition, PartitionMut};
 use mpi::point_to_point::send_receive_into;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
-use mpi::Rank;
+use mpi::{Count, Rank};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -99,6 +101,9 @@ impl Native {
         let root = || world.process_at_rank(call.root as Rank);
         let on_root = self.rank == call.root;
         let sum = SystemOperation::sum;
+        if call.layout.is_some() {
+            return blocks_of_lengths(world, call, send, receive);
+        }
         match call.collective.meaning().native {
             Some(MpiFunction::Bcast) => root().broadcast_into(receive),
             Some(MpiFunction::Scatter) if on_root => root().scatter_into_root(send, receive),
@@ -135,6 +140,32 @@ impl Native {
     /// Ends all ranks.
     pub fn abort(&self) -> ! {
         self.world.abort(1)
+    }
+}
+
+/// The calls for blocks of different lengths: a scatter, gather or all-gather.
+fn blocks_of_lengths(world: &SimpleCommunicator, call: &Call, send: &[f64], receive: &mut [f64]) {
+    let root = world.process_at_rank(call.root as Rank);
+    let on_root = world.rank() as usize == call.root;
+    let places = || {
+        let (counts, starts) = lengths::places(call).unwrap_or_default();
+        [counts, starts].map(|all| all.into_iter().map(|elements| elements as Count).collect::<Vec<_>>())
+    };
+    match call.collective {
+        Collective::Scatter if on_root => {
+            let [counts, starts] = places();
+            root.scatter_varcount_into_root(&Partition::new(send, counts, starts), receive);
+        }
+        Collective::Scatter => root.scatter_varcount_into(receive),
+        Collective::Gather if on_root => {
+            let [counts, starts] = places();
+            root.gather_varcount_into_root(send, &mut PartitionMut::new(receive, counts, starts));
+        }
+        Collective::Gather => root.gather_varcount_into(send),
+        _ => {
+            let [counts, starts] = places();
+            world.all_gather_varcount_into(send, &mut PartitionMut::new(receive, counts, starts));
+        }
     }
 }
 

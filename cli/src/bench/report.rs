@@ -1,5 +1,6 @@
 //! The tables.
 
+use super::lengths::Lengths;
 use super::results::{auto, best, native, native_best, Results, Row};
 use super::sizes::show_bytes;
 use super::statistics::geometric_mean;
@@ -38,6 +39,12 @@ pub fn header(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         out,
         "# size: bytes of the vector (broadcast, reduce, all-reduce, scans, permute, send, exchange) or of one block (the others); f64, sum"
     )?;
+    if method.lengths == Lengths::Zipf {
+        writeln!(
+            out,
+            "# UNEVEN: blocks have different lengths, by Zipf's law, some 0, the same for all; size is their mean"
+        )?;
+    }
     writeln!(out, "# time: max over ranks; CI: of the median, {:.0} %", method.confidence * 100.0)?;
     writeln!(out, "# algbw: bytes of the largest buffer of a rank / median; MB = 10^6 bytes")?;
     writeln!(
@@ -83,7 +90,8 @@ pub fn tables(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         if of_limit { format!(" {:>6}", "limit") } else { String::new() },
     );
     for collective in results.collectives() {
-        writeln!(out, "\n## {collective}")?;
+        let uneven = if results.method.lengths == Lengths::Equal { "" } else { ", blocks of different lengths" };
+        writeln!(out, "\n## {collective}{uneven}")?;
         writeln!(
             out,
             "{:>9}  {:<width$} {:>5} {:>11} {:>23} {:>11} {:>11} {:>11} {:>10}{vs_best}{limit}",

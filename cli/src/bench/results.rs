@@ -1,6 +1,7 @@
 //! The results file: what `bench` writes and `plot` reads. Times are in seconds, sizes in bytes.
 
 use super::fabric::Fabric;
+use super::lengths::Lengths;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -87,6 +88,9 @@ pub struct Method {
     pub seconds: f64,
     pub seconds_taken: f64,
     pub seed: u64,
+    /// How long blocks are: where not equal, sizes are their mean.
+    #[serde(default)]
+    pub lengths: Lengths,
     pub confidence: f64,
     /// What the library's own choice took the machine to be: its name, tau in seconds, t_c in seconds per byte.
     #[serde(default)]
@@ -105,9 +109,12 @@ pub struct Method {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     pub collective: String,
-    /// Of the vector, or of one block.
+    /// Of the vector, or of one block (in the mean).
     pub size_bytes: usize,
     pub count: usize,
+    /// Elements of the block of each rank, where they are not all of `count`.
+    #[serde(default)]
+    pub lengths: Option<Vec<usize>>,
     pub element: String,
     pub implementation: String,
     /// What ran; absent for native.
@@ -169,7 +176,8 @@ impl Results {
             _ => format!("{} hosts", hosts.len()),
         };
         let over = if self.oversubscribed { ", oversubscribed" } else { "" };
-        format!("{} ranks ({place}{over}), {}", self.ranks, self.environment.mpi_library)
+        let lengths = if self.method.lengths == Lengths::Equal { "" } else { ", blocks of different lengths" };
+        format!("{} ranks ({place}{over}){lengths}, {}", self.ranks, self.environment.mpi_library)
     }
 }
 

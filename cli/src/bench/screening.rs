@@ -55,6 +55,8 @@ pub fn screen(
     }
     let mut calls: Vec<usize> = (0..jobs.len())
         .filter(|at| jobs[*at].is_native() && open_mpi_name(jobs[*at].call.collective).is_some())
+        // Blocks of different lengths are another function of MPI's, which is measured as it chooses by itself.
+        .filter(|at| jobs[*at].call.layout.is_none())
         .collect();
     // Short ones first: what they leave of their share goes to the long ones.
     calls.sort_by_key(|at| jobs[*at].bandwidth_bytes());
