@@ -208,3 +208,17 @@ fn threads_do_not_wait_for_each_other() {
         assert_eq!(output.stdout.matches("all is well").count(), 3, "{}", output.told());
     }
 }
+
+/// What is kept of a communicator goes with it. (Were nothing freed, it would be tens of kB each.)
+#[test]
+fn communicators_leave_nothing_behind() {
+    let program = built("tests/programs/many.c", "many", &[]);
+    for from in ["1", "17"] {
+        let variables = [("HYPERCOLL_FROM_CALL", from), ALL[1]];
+        let output = through_hypercoll(&variables, 3, &program, &["200"]);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        let grown = output.stdout.lines().filter_map(|line| line.split_once(" grew by ")?.1.split(' ').next());
+        let grown: Vec<u64> = grown.map(|kilobytes| kilobytes.parse().unwrap_or(0)).collect();
+        assert!(grown.len() == 3 && grown.iter().all(|&kilobytes| kilobytes < 2000), "{}", output.told());
+    }
+}

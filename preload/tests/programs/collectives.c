@@ -69,13 +69,16 @@ static struct {
     size_t bytes;
 } memory;
 
-/* Fresh memory for so many elements, with numbers of this rank's to send. */
+/* Fresh memory for so many elements, with numbers of this rank's to send, and others where it receives: what is taken from there in
+ * place, and what is to stay as it is, differs from one element to the next. */
 static void fresh(size_t elements, struct type *type) {
     memory.bytes = (elements + 1) * type->space + type->more + 256;
     memory.send = realloc(memory.send, memory.bytes);
     memory.receive = realloc(memory.receive, memory.bytes);
-    memset(memory.receive, 0xa5, memory.bytes);
-    for (size_t i = 0; i < memory.bytes; i++) memory.send[i] = (unsigned char)(7 * i + 31 * rank + (i >> 8));
+    for (size_t i = 0; i < memory.bytes; i++) {
+        memory.send[i] = (unsigned char)(7 * i + 31 * rank + (i >> 8));
+        memory.receive[i] = (unsigned char)(11 * i + 17 * rank + (i >> 7) + 3);
+    }
 }
 
 static void say(const char *call, int root, int count, struct type *type) {
