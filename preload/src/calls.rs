@@ -214,8 +214,8 @@ impl Ours {
         Ok(Blocks(blocks.collect::<Result<_, Left>>()?))
     }
 
-    /// Notes what the call is about, and whether it is ours.
-    fn choose(&mut self, call: &Call, element: usize) -> Result<(), Left> {
+    /// Notes what the call is about, and whether it is ours. `exact`: its result is the same whoever makes it.
+    fn choose(&mut self, call: &Call, element: usize, exact: bool) -> Result<(), Left> {
         self.bytes = call.count * element;
         // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
         let own = unsafe { &mut *self.own };
@@ -223,7 +223,7 @@ impl Ours {
             return Err(Left::ToMpi("measured faster"));
         }
         // Of blocks of different lengths ranks know different ones.
-        if call.layout.is_some() || !own.may_be_native() {
+        if call.layout.is_some() || !own.may_be_native(exact) {
             return Ok(());
         }
         let comm = own.comm;

@@ -3,7 +3,7 @@
 use crate::kind::Kind;
 use crate::native::{self, ffi, SUCCESS};
 use crate::quick;
-use crate::session;
+use crate::session::{self, Compares};
 use crate::trial::{self, Trial};
 use crate::turn::{self, Turn};
 use ffi::MPI_Comm;
@@ -34,8 +34,8 @@ pub struct Communicator {
     faster: [Option<(Collective, usize, usize, bool)>; 4],
     /// Who makes which calls, by collective and size.
     trials: HashMap<(Kind, u32), Trial>,
-    /// Whether that is tried out.
-    tries: bool,
+    /// The calls for which that is tried out.
+    tries: Compares,
     /// Its place in the list.
     place: usize,
 }
@@ -114,7 +114,7 @@ impl Communicators {
             left: None,
             faster: [None; 4],
             trials: HashMap::new(),
-            tries: false,
+            tries: Compares::None,
             place,
         };
         let own = Box::into_raw(Box::new(own));
@@ -206,9 +206,12 @@ impl Communicator {
         !is_world && !self.reproducible && self.options.is_empty() && self.avoid.is_empty()
     }
 
-    /// Whether native MPI may make calls because it is faster.
-    pub fn may_be_native(&self) -> bool {
-        self.tries && !self.reproducible && self.options.is_empty() && self.avoid.is_empty()
+    /// Whether native MPI may make calls because it is faster, whose results depend on who makes them or not.
+    pub fn may_be_native(&self, exact: bool) -> bool {
+        self.tries >= if exact { Compares::Exact } else { Compares::All }
+            && !self.reproducible
+            && self.options.is_empty()
+            && self.avoid.is_empty()
     }
 
     /// What is known of calls of a collective and about so many bytes.
@@ -260,17 +263,17 @@ impl Communicator {
     }
 }
 
-/// The hypercube of a communicator's ranks, if all of them could make theirs; and whether all of them would try out native MPI.
-unsafe fn made(comm: MPI_Comm, rank: usize, tries: bool) -> Option<(Hypercube, bool)> {
+/// The hypercube of a communicator's ranks, if all of them could make theirs; and the calls for which all of them would try out native MPI.
+unsafe fn made(comm: MPI_Comm, rank: usize, tries: Compares) -> Option<(Hypercube, Compares)> {
     // Not ours to free.
     let borrowed = match native::word(comm) == native::word(ffi::RSMPI_COMM_WORLD) {
         true => ManuallyDrop::new(SimpleCommunicator::world()),
         false => ManuallyDrop::new(SimpleCommunicator::from_raw(comm)),
     };
     let made = Hypercube::new(&*borrowed);
-    let mut all = [made.is_ok(), tries].map(c_int::from);
+    let mut all = [c_int::from(made.is_ok()), tries as c_int];
     if native::agree(&mut all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && all[0] == 1 {
-        return made.ok().map(|cube| (cube, all[1] == 1));
+        return made.ok().map(|cube| (cube, Compares::of(all[1])));
     }
     match made {
         Err(why) if rank == 0 => eprintln!("hypercoll: collectives of a communicator are left to MPI: {why}"),

@@ -98,23 +98,27 @@ size_t hypercoll_types(struct named *types, size_t room) {
 }
 
 /* What is true of an operation: the groups of types that it is defined for, and of those the ones for which it gives the same
- * bits whichever operand is the left one. (The maximum of floating-point numbers does not, for the sake of NaN and of signed zeros.) */
+ * bits whichever operand is the left one. (The maximum of floating-point numbers does not, for the sake of NaN and of signed zeros.)
+ * Exact are those for which the bits do not depend on the order of all operands, either. */
 struct operation {
     const char *name;
     uintptr_t handle;
     uint32_t defined;
     uint32_t symmetric;
+    uint32_t exact;
 };
 
 size_t hypercoll_operations(struct operation *operations, size_t room) {
     size_t n = 0;
     const uint32_t integers = C_INTEGER | FORTRAN_INTEGER | ADDRESS;
+    const uint32_t without_rounding = integers | LOGICAL | BYTE;
 #define OPERATION(operation, groups, same)                                            \
     if (n < room) {                                                                   \
         operations[n].name = #operation;                                              \
         operations[n].handle = (uintptr_t)(operation);                                \
         operations[n].defined = (groups);                                             \
-        operations[n++].symmetric = (same);                                           \
+        operations[n].symmetric = (same);                                             \
+        operations[n++].exact = (same) & without_rounding;                            \
     }
     OPERATION(MPI_SUM, integers | FLOATING | COMPLEX, integers | FLOATING | COMPLEX)
     OPERATION(MPI_MAX, integers | FLOATING, integers)

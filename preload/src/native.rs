@@ -21,6 +21,7 @@ struct NamedOperation {
     handle: usize,
     defined: u32,
     symmetric: u32,
+    exact: u32,
 }
 
 extern "C" {
@@ -42,12 +43,14 @@ pub struct Named {
     pub group: u32,
 }
 
-/// A predefined operation: the groups of types that it is defined for, and those for which either operand may be the left one.
+/// A predefined operation: the groups of types that it is defined for, those for which either operand may be the left one, and those
+/// for which the result does not depend on any order.
 #[derive(Clone, Copy)]
 pub struct Predefined {
     pub name: &'static str,
     pub defined: u32,
     pub symmetric: u32,
+    pub exact: u32,
 }
 
 /// A handle as a number: MPI libraries have pointers, or integers.
@@ -86,14 +89,15 @@ pub fn types() -> HashMap<usize, Named> {
 
 /// The predefined operations by their handles, the most usual ones first.
 pub fn operations() -> Vec<(usize, Predefined)> {
-    let unused = NamedOperation { name: std::ptr::null(), handle: 0, defined: 0, symmetric: 0 };
+    let unused = NamedOperation { name: std::ptr::null(), handle: 0, defined: 0, symmetric: 0, exact: 0 };
     let mut operations = [unused; 32];
     // SAFETY: room for so many, and strings that are constants there.
     let known = unsafe { hypercoll_operations(operations.as_mut_ptr(), operations.len()) };
     let predefined = operations[..known].iter().map(|known| {
         // SAFETY: as above.
         let name = unsafe { text(known.name) };
-        (known.handle, Predefined { name, defined: known.defined, symmetric: known.symmetric })
+        let NamedOperation { defined, symmetric, exact, .. } = *known;
+        (known.handle, Predefined { name, defined, symmetric, exact })
     });
     predefined.collect()
 }

@@ -19,6 +19,8 @@ pub struct Operation {
     /// Whether elements lie as they travel.
     dense: bool,
     symmetric: bool,
+    /// Whether the bits of a result do not depend on the order of what is combined.
+    pub exact: bool,
     pub commutes: bool,
     pub name: &'static str,
 }
@@ -29,19 +31,20 @@ impl Operation {
         let handle = native::word(op);
         let dense = layout.is_dense(2);
         let predefined = session::facts().operations.iter().find(|(known, _)| *known == handle);
-        let (name, commutes, symmetric) = match predefined {
+        let (name, commutes, symmetric, exact) = match predefined {
             Some((_, known)) => (known.defined & layout.group != 0).then_some((
                 known.name,
                 true,
                 known.symmetric & layout.group != 0,
+                known.exact & layout.group != 0,
             ))?,
             None if handle == 0 => return None,
             None => match native::commutes(op)? {
-                true => ("a commutative operation of the program's", true, false),
-                false => ("an operation of the program's", false, false),
+                true => ("a commutative operation of the program's", true, false, false),
+                false => ("an operation of the program's", false, false, false),
             },
         };
-        Some(Operation { op, datatype, layout, dense, symmetric, commutes, name })
+        Some(Operation { op, datatype, layout, dense, symmetric, exact, commutes, name })
     }
 
     /// Combines packed elements as [`hypercoll::raw::Operator::combine`] says.

@@ -41,12 +41,30 @@ pub struct Asked {
     pub ours: Kinds,
     /// The call on a communicator from which on its calls are ours.
     pub from: u64,
-    /// Whether native MPI is tried out, and makes what it is faster at.
-    pub compares: bool,
+    /// The calls for which native MPI is tried out, and which it makes if it is faster.
+    pub compares: Compares,
     /// Where to report to.
     pub report: Option<String>,
     /// The same bits in every run.
     pub reproducible: bool,
+}
+
+/// Calls for which native MPI is tried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Compares {
+    None,
+    /// Those whose results are the same whoever makes them.
+    Exact,
+    /// Reductions of floating-point numbers, too: who makes them depends on the time that they take, and so do their last bits.
+    All,
+}
+
+impl Compares {
+    /// That of this number.
+    pub fn of(number: c_int) -> Compares {
+        let all = [Compares::None, Compares::Exact, Compares::All];
+        all.into_iter().find(|compares| *compares as c_int == number).unwrap_or(Compares::None)
+    }
 }
 
 /// What is ours, of the thread that has its turn.
@@ -281,13 +299,14 @@ impl Asked {
             },
         };
         let compares = match said("HYPERCOLL_COMPARE").as_deref() {
-            None => !forces,
-            Some("on") => true,
-            Some("off") => false,
-            Some(other) => return Err(format!("HYPERCOLL_COMPARE: '{other}' is neither on nor off")),
+            None if forces => Compares::None,
+            None | Some("exact") => Compares::Exact,
+            Some("all") => Compares::All,
+            Some("off") => Compares::None,
+            Some(other) => return Err(format!("HYPERCOLL_COMPARE: '{other}' is none of off, exact, all")),
         };
         // What depends on the time that calls take differs from run to run.
-        let compares = compares && !reproducible;
+        let compares = if reproducible { Compares::None } else { compares };
         Ok(Asked { ours, from, compares, report: said("HYPERCOLL_REPORT"), reproducible })
     }
 }

@@ -222,3 +222,21 @@ fn communicators_leave_nothing_behind() {
         assert!(grown.len() == 3 && grown.iter().all(|&kilobytes| kilobytes < 2000), "{}", output.told());
     }
 }
+
+/// By itself native MPI is tried out only where nobody can see by the result who has made a call.
+#[test]
+fn sums_of_floating_point_numbers_do_not_depend_on_the_time() {
+    let program = built("tests/programs/sums.c", "sums", &[]);
+    let tried = |compare: &str, bytes: &str| {
+        let variables = [ALL[0], ("HYPERCOLL_COMPARE", compare), ("HYPERCOLL_REPORT", "-")];
+        let output = through_hypercoll(&variables, 2, &program, &["100"]);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        let rows = output.stdout.lines().filter(|row| row.starts_with("allreduce") && row.contains(bytes));
+        let rows: Vec<&str> = rows.collect();
+        assert!(!rows.is_empty(), "{}", output.told());
+        rows.iter().any(|row| row.contains("MPI: tried out"))
+    };
+    let (numbers, integers) = ("1 to 15", "from 256");
+    assert_eq!(["off", "exact", "all"].map(|compare| tried(compare, numbers)), [false, false, true]);
+    assert_eq!(["off", "exact", "all"].map(|compare| tried(compare, integers)), [false, true, true]);
+}

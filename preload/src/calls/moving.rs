@@ -13,7 +13,7 @@ type Address = *const c_void;
 pub unsafe fn barrier(native: &Native, comm: MPI_Comm) -> c_int {
     serve(native, comm, Key::NOTHING, |ours| {
         let call = ours.call(Collective::Barrier, 0);
-        ours.choose(&call, 0)?;
+        ours.choose(&call, 0, true)?;
         ours.run(call, null(), null_mut(), &BYTE, None)
     })
 }
@@ -29,7 +29,7 @@ pub unsafe fn bcast(
     serve(native, comm, Key::of(count, datatype), |ours| {
         let (root, data) = (ours.root(root)?, ours.data(buffer, count, datatype)?);
         let call = ours.call(Collective::Broadcast, data.len()).with_root(root);
-        ours.choose(&call, 1)?;
+        ours.choose(&call, 1, true)?;
         let is_root = ours.rank == root;
         let lent = data.open(is_root);
         ours.run(call, null(), lent.start, &BYTE, None)?;
@@ -61,7 +61,7 @@ pub unsafe fn gather(
             None => ours.data(send, send_count, send_type)?,
         };
         let call = ours.call(Collective::Gather, own.len()).with_root(root);
-        ours.choose(&call, 1)?;
+        ours.choose(&call, 1, true)?;
         let sent = if in_place.is_some() { Lent::own(own.copied()) } else { own.lent() };
         let received = all.map_or_else(Lent::none, |all| all.open(false));
         ours.run(call, sent.start, received.start, &BYTE, None)?;
@@ -91,7 +91,7 @@ pub unsafe fn scatter(
         };
         let block = own.or(all.map(|all| ours.block(&all, root))).ok_or(WRONG)?;
         let call = ours.call(Collective::Scatter, block.len()).with_root(root);
-        ours.choose(&call, 1)?;
+        ours.choose(&call, 1, true)?;
         let sent = all.map_or_else(Lent::none, |all| all.lent());
         // In place, what the root would send to itself stays where it is.
         let received = own.map_or_else(|| Lent::own(block.copied()), |own| own.open(false));
@@ -117,7 +117,7 @@ pub unsafe fn allgather(
         let own = (!is_in_place(send)).then(|| ours.data(send, send_count, send_type)).transpose()?;
         let mut call = ours.call(Collective::AllGather, all.len() / ours.size);
         call.in_place = own.is_none();
-        ours.choose(&call, 1)?;
+        ours.choose(&call, 1, true)?;
         let sent = own.map_or_else(Lent::none, |own| own.lent());
         let received = all.open(own.is_none());
         ours.run(call, sent.start, received.start, &BYTE, None)?;
@@ -141,7 +141,7 @@ pub unsafe fn alltoall(
         let all = ours.all(receive, receive_count, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.all(send, send_count, send_type)).transpose()?;
         let call = ours.call(Collective::AllToAll, all.len() / ours.size);
-        ours.choose(&call, 1)?;
+        ours.choose(&call, 1, true)?;
         let sent = own.map_or_else(|| Lent::own(all.copied()), |own| own.lent());
         let received = all.open(false);
         ours.run(call, sent.start, received.start, &BYTE, None)?;
@@ -187,7 +187,7 @@ pub unsafe fn gatherv(
             lengths = lengths.received_at(places);
         }
         let call = ours.call(Collective::Gather, 0).with_root(root).with_layout(lengths);
-        ours.choose(&call, 1)?;
+        ours.choose(&call, 1, true)?;
         ours.run(call, sent.start, received.start, &BYTE, None)?;
         all.iter().for_each(|all| all.returned(&received));
         Ok(())
@@ -223,7 +223,7 @@ pub unsafe fn scatterv(
             lengths = lengths.sent_from(places);
         }
         let call = ours.call(Collective::Scatter, 0).with_root(root).with_layout(lengths);
-        ours.choose(&call, 1)?;
+        ours.choose(&call, 1, true)?;
         ours.run(call, sent.start, received.start, &BYTE, None)?;
         own.iter().for_each(|own| own.returned(&received));
         Ok(())
@@ -250,7 +250,7 @@ pub unsafe fn allgatherv(
         let lengths = Lengths::of_vectors(all.lengths()).received_at(places);
         let mut call = ours.call(Collective::AllGather, 0).with_layout(lengths);
         call.in_place = own.is_none();
-        ours.choose(&call, 1)?;
+        ours.choose(&call, 1, true)?;
         ours.run(call, sent.start, received.start, &BYTE, None)?;
         all.returned(&received);
         Ok(())
@@ -265,7 +265,7 @@ unsafe fn exchange(ours: &mut Ours, sent: Option<Blocks>, received: Blocks) -> R
     let (open, received_at) = received.open(false);
     let lengths = row.sent_from(sent_from).received_at(received_at);
     let call = ours.call(Collective::AllToAll, 0).with_layout(lengths);
-    ours.choose(&call, 1)?;
+    ours.choose(&call, 1, true)?;
     ours.run(call, lent.start, open.start, &BYTE, None)?;
     received.returned(&open);
     Ok(())

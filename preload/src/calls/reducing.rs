@@ -38,7 +38,7 @@ pub unsafe fn reduce(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Key::of(count, datatype), |ours| {
+    serve(native, comm, Key::of_reduction(count, datatype, op), |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
         let in_place = is_root && is_in_place(send);
@@ -46,7 +46,7 @@ pub unsafe fn reduce(
         let op = Operation::of(op, datatype, own.layout).ok_or(UNDEFINED)?;
         let mut call = ours.call(Collective::Reduce, own.count).with_root(root);
         call.ordered = !op.commutes;
-        ours.choose(&call, own.layout.size)?;
+        ours.choose(&call, own.layout.size, op.exact)?;
         let sent = if in_place { Lent::own(own.copied()) } else { own.lent() };
         let result = Data { at: receive.cast_mut().cast(), ..own };
         let received = if is_root { result.open(false) } else { Lent::none() };
@@ -68,13 +68,13 @@ pub unsafe fn allreduce(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Key::of(count, datatype), |ours| {
+    serve(native, comm, Key::of_reduction(count, datatype, op), |ours| {
         let in_place = is_in_place(send);
         let result = ours.data(receive, count, datatype)?;
         let op = Operation::of(op, datatype, result.layout).ok_or(UNDEFINED)?;
         let mut call = ours.call(Collective::AllReduce, result.count);
         (call.in_place, call.ordered) = (in_place, !op.commutes);
-        ours.choose(&call, result.layout.size)?;
+        ours.choose(&call, result.layout.size, op.exact)?;
         let sent = if in_place { Lent::none() } else { Data { at: send.cast_mut().cast(), ..result }.lent() };
         let received = result.open(in_place);
         run(ours, call, sent, &received, &result, op)?;
@@ -95,12 +95,12 @@ unsafe fn prefix(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Key::of(count, datatype), |ours| {
+    serve(native, comm, Key::of_reduction(count, datatype, op), |ours| {
         let result = ours.data(receive, count, datatype)?;
         let op = Operation::of(op, datatype, result.layout).ok_or(UNDEFINED)?;
         let mut call = ours.call(collective, result.count);
         call.ordered = !op.commutes;
-        ours.choose(&call, result.layout.size)?;
+        ours.choose(&call, result.layout.size, op.exact)?;
         let sent = match is_in_place(send) {
             true => Lent::own(result.copied()),
             false => Data { at: send.cast_mut().cast(), ..result }.lent(),
@@ -152,14 +152,14 @@ pub unsafe fn reduce_scatter_block(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Key::of(count, datatype), |ours| {
+    serve(native, comm, Key::of_reduction(count, datatype, op), |ours| {
         let in_place = is_in_place(send);
         let all = ours.all(if in_place { receive } else { send }, count, datatype)?;
         let op = Operation::of(op, datatype, all.layout).ok_or(UNDEFINED)?;
         let result = ours.data(receive, count, datatype)?;
         let mut call = ours.call(Collective::ReduceScatter, result.count);
         call.ordered = !op.commutes;
-        ours.choose(&call, result.layout.size)?;
+        ours.choose(&call, result.layout.size, op.exact)?;
         let sent = if in_place { Lent::own(all.copied()) } else { all.lent() };
         let received = result.open(false);
         run(ours, call, sent, &received, &result, op)?;
@@ -191,7 +191,7 @@ pub unsafe fn reduce_scatter(
         let result = Data { at: receive.cast_mut().cast(), count: counts[ours.rank], ..all };
         let mut call = ours.call(Collective::ReduceScatter, 0).with_layout(Lengths::of_vectors(counts));
         call.ordered = !op.commutes;
-        ours.choose(&call, result.layout.size)?;
+        ours.choose(&call, result.layout.size, op.exact)?;
         let sent = if in_place { Lent::own(all.copied()) } else { all.lent() };
         let received = result.open(false);
         run(ours, call, sent, &received, &result, op)?;
