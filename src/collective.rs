@@ -36,6 +36,7 @@ pub use avoided::Avoided;
 pub use blocks::{part, Blocks};
 pub use call::Call;
 pub use check::check_permutation;
+pub(crate) use layout::Steps;
 pub use layout::{Known, Layout};
 pub use limit::Links;
 pub use meaning::{InPlace, Meaning, MpiFunction, Permutation};

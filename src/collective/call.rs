@@ -112,6 +112,11 @@ impl Call {
         self.hosts.as_ref().filter(placing)
     }
 
+    /// Whether blocks of unlike lengths go to all ranks, so that what passes them on one after another can let each go on as it comes.
+    pub(crate) fn flows(&self) -> bool {
+        self.layout.is_some() && self.collective == Collective::AllGather
+    }
+
     /// Whether nodes are numbered so that any algorithm that goes through their dimensions combines in rank order. A prefix sum's
     /// algorithms see to the order themselves: there node r is rank r.
     pub(crate) fn in_order_of_nodes(&self) -> bool {

@@ -236,10 +236,9 @@ impl Layout {
         Layout { keeps: self.keeps, ..Layout::with(kind, self.known) }
     }
 
-    /// The length of a block of which as many, equal ones, are about as much work, by what all ranks know. `ahead` is for algorithms
-    /// that take the blocks of all ranks one step further in every round, so that the longest decides each time; others send several
-    /// together, or all from one rank, `ports` of whose links work at once.
-    pub(crate) fn typical(&self, rooted: bool, ahead: bool, ports: usize) -> usize {
+    /// The length of a block of which as many, equal ones, are about as much work, by what all ranks know. `ports` links of a rank
+    /// work at once.
+    pub(crate) fn typical(&self, rooted: bool, steps: Steps, ports: usize) -> usize {
         let (sum, longest) = match self.known {
             Known::All => (self.end(), self.longest()),
             Known::Passing { sum, longest } | Known::Summary { sum, longest } => (sum, longest),
@@ -251,7 +250,9 @@ impl Layout {
         match (&self.kind, rooted) {
             (Kind::Pairs { .. } | Kind::Row { .. }, _) => longest,
             (_, true) => mean.max(longest.saturating_mul(ports).div_ceil(size)),
-            (_, false) if ahead => longest,
+            (_, false) if steps == Steps::OneByOne => longest,
+            // Of all blocks but one; a rank's port is never idle.
+            (_, false) if steps == Steps::Flowing => sum.div_ceil((size - 1).max(1)).clamp(mean.min(longest), longest),
             (_, false) => {
                 // Some rank has the longest blocks together, and no more than there are.
                 let steps =
@@ -261,6 +262,17 @@ impl Layout {
             }
         }
     }
+}
+
+/// How an algorithm takes blocks from rank to rank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Steps {
+    /// Several together, or all from one rank.
+    Together,
+    /// Those of all ranks one step further in every round, so that the longest decides each time.
+    OneByOne,
+    /// The same, but each goes on as it comes, packet by packet.
+    Flowing,
 }
 
 /// More positions than can be counted end at the last one: then [`super::Call::check`] refuses the longest block.
@@ -297,25 +309,42 @@ mod tests {
     fn typical_lengths_are_between_the_mean_and_the_longest() {
         for size in [2, 3, 8, 13, 64] {
             let equal = Layout::of_vectors(vec![100; size]);
-            for (rooted, ahead) in [(true, false), (false, true), (false, false)] {
-                assert_eq!(equal.typical(rooted, ahead, 1), 100, "{size}");
+            for steps in [Steps::Together, Steps::OneByOne, Steps::Flowing] {
+                assert_eq!([true, false].map(|rooted| equal.typical(rooted, steps, 1)), [100; 2], "{size}");
             }
             let zipf = Layout::of_vectors((1..=size).map(|place| 1000 / place));
             let one = Layout::of_vectors((0..size).map(|rank| if rank == 1 { 1000 } else { 0 }));
             for layout in [&zipf, &one] {
                 let mean = layout.end().div_ceil(size);
-                let [rooted, together, ahead] = [(true, false), (false, false), (false, true)]
-                    .map(|(rooted, ahead)| layout.typical(rooted, ahead, 1));
-                assert!(rooted == mean && mean < together && together <= ahead && ahead == 1000, "{layout:?}");
+                let rooted = layout.typical(true, Steps::Together, 1);
+                let [together, one_by_one, flowing] =
+                    [Steps::Together, Steps::OneByOne, Steps::Flowing].map(|steps| layout.typical(false, steps, 1));
+                assert!(
+                    rooted == mean && mean < together && together <= one_by_one && one_by_one == 1000,
+                    "{layout:?}"
+                );
+                // As many elements as there are go through a port, or, between two ranks, the longest.
+                let (moved, least) = ((size - 1) * flowing, layout.end().min((size - 1) * 1000));
+                assert!(
+                    (least..layout.end() + size).contains(&moved) && flowing <= one_by_one,
+                    "{layout:?}: {flowing}"
+                );
                 // What ranks are told is enough to choose like those that know all.
                 let told = Known::Passing { sum: layout.end(), longest: 1000 };
                 let some = Layout::of_some(size, told, [(0, layout.block(0).len())]);
-                assert_eq!((some.typical(true, false, 3), some.longest()), (layout.typical(true, false, 3), 1000));
+                assert_eq!(
+                    (some.typical(true, Steps::Together, 3), some.longest()),
+                    (layout.typical(true, Steps::Together, 3), 1000)
+                );
             }
             // A link of the root's carries the one long block, however many there are.
-            assert_eq!(one.typical(true, false, 3), (3000usize).div_ceil(size).max(1000usize.div_ceil(size)));
+            assert_eq!(one.typical(true, Steps::Together, 3), (3000usize).div_ceil(size).max(1000usize.div_ceil(size)));
         }
-        assert_eq!(Layout::of_row(0, &[1, 200], &[1, 3]).typical(false, true, 1), 1, "nothing is known to all");
+        assert_eq!(
+            Layout::of_row(0, &[1, 200], &[1, 3]).typical(false, Steps::OneByOne, 1),
+            1,
+            "nothing is known to all"
+        );
     }
 
     /// On 4096 ranks no list of more than a few numbers a rank.

@@ -39,7 +39,7 @@ pub use spread::Spread;
 
 use crate::address::dimension_for;
 use crate::algorithm::{registry, Algorithm, Formula, Order, Parameters, PortModel};
-use crate::collective::Call;
+use crate::collective::{Call, Steps};
 use crate::error::{Error, Result};
 use crate::topology::sbnt::Variant;
 use corrections::Corrections;
@@ -186,8 +186,14 @@ fn evened(call: &Call, algorithm: &Algorithm, machine: &Machine) -> Call {
         PortModel::OneWay | PortModel::OnePort => 1,
     };
     let unit = Call { layout: None, count: 1, ..call.clone() };
-    let rounds = (algorithm.formula)(&algorithm.shape(&unit, &Parameters::new(PortModel::OnePort))).rounds;
-    let count = layout.typical(call.collective.has_root(), rounds + 1 >= call.size, ports);
+    let formula = (algorithm.formula)(&algorithm.shape(&unit, &Parameters::new(PortModel::OnePort)));
+    let steps = match formula.rounds + 1 >= call.size {
+        // A block that visits every rank in turn goes on as it comes; over links, ranks run far enough ahead for that.
+        true if machine.shared.is_none() && call.flows() && formula.hops + 1 >= call.size => Steps::Flowing,
+        true => Steps::OneByOne,
+        false => Steps::Together,
+    };
+    let count = layout.typical(call.collective.has_root(), steps, ports);
     Call { count, ..unit }
 }
 
