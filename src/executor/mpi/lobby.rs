@@ -22,6 +22,7 @@ use memmap2::MmapRaw;
 use mpi::ffi;
 use std::collections::HashMap;
 use std::ffi::c_int;
+use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -52,7 +53,7 @@ struct Lobby {
     /// What no other lobby has, the same on all ranks.
     id: u64,
     /// The ranks of the host that have stalls, in the order of these.
-    group: ffi::MPI_Group,
+    group: Group,
     cards: Vec<Card>,
     memory: MmapRaw,
     /// Whether ranks may read each other's memory.
@@ -72,17 +73,14 @@ fn lobbies() -> std::sync::MutexGuard<'static, Vec<Arc<Lobby>>> {
     LOBBIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether this rank could have one more lobby.
-pub(super) fn is_possible() -> bool {
+/// A file for a lobby, if this rank could have one more.
+pub(super) fn file() -> Option<File> {
     let mut level: c_int = 0;
     // SAFETY: a valid out parameter.
     let asked = unsafe { ffi::PMPI_Query_thread(&mut level) };
-    accept("MPI_Query_thread", asked).is_ok() && level < ffi::MPI_THREAD_MULTIPLE as c_int && lobbies().len() < MOST
-}
-
-/// Bytes of a lobby.
-pub(super) fn bytes(ranks: usize) -> usize {
-    ranks * size_of::<Stall>()
+    accept("MPI_Query_thread", asked).ok()?;
+    let is_possible = level < ffi::MPI_THREAD_MULTIPLE as c_int && lobbies().len() < MOST;
+    is_possible.then(segment::create)?.ok()
 }
 
 /// Opens a lobby, of which all ranks of the host have mapped the memory.
@@ -90,13 +88,7 @@ pub(super) fn bytes(ranks: usize) -> usize {
 /// # Errors
 /// Those of MPI.
 pub(super) fn open(comm: ffi::MPI_Comm, cards: &[Card], host: &Host, memory: MmapRaw, readable: bool) -> Result<()> {
-    let members: Vec<c_int> = host.ranks.iter().map(|&rank| rank as c_int).collect();
-    // SAFETY: a constant handle of MPI's, initialised by the rsmpi support library.
-    let mut group = unsafe { ffi::RSMPI_GROUP_NULL };
-    let all = Group::of(comm)?;
-    // SAFETY: a live group, so many of its ranks, and a valid out parameter.
-    let made = unsafe { ffi::PMPI_Group_incl(all.0, members.len() as c_int, members.as_ptr(), &mut group) };
-    accept("MPI_Group_incl", made)?;
+    let group = Group::of(comm)?.part(&host.ranks)?;
     let cards: Vec<Card> = host.ranks.iter().map(|&rank| cards[rank]).collect();
     let [nonce, _] = cards[0].nonce;
     let meetings = Mutex::default();
@@ -108,7 +100,24 @@ pub(super) fn open(comm: ffi::MPI_Comm, cards: &[Card], host: &Host, memory: Mma
     Ok(())
 }
 
-/// The group of a communicator.
+/// Whether ranks of the host, some or all of a communicator's, have a lobby already; all of them know alike.
+///
+/// # Errors
+/// Those of MPI.
+pub(super) fn is_there(comm: ffi::MPI_Comm, ranks: &[usize]) -> Result<bool> {
+    if lobbies().is_empty() {
+        return Ok(false);
+    }
+    let group = Group::of(comm)?.part(ranks)?;
+    for lobby in lobbies().iter() {
+        if lobby.places(&group, ranks.len())?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A group of ranks.
 struct Group(ffi::MPI_Group);
 
 impl Group {
@@ -118,6 +127,17 @@ impl Group {
         // SAFETY: a live communicator, and a valid out parameter.
         accept("MPI_Comm_group", unsafe { ffi::PMPI_Comm_group(comm, &mut group.0) })?;
         Ok(group)
+    }
+
+    /// Some of its ranks.
+    fn part(&self, ranks: &[usize]) -> Result<Group> {
+        let ranks: Vec<c_int> = ranks.iter().map(|&rank| rank as c_int).collect();
+        // SAFETY: a constant handle of MPI's, initialised by the rsmpi support library.
+        let mut part = Group(unsafe { ffi::RSMPI_GROUP_NULL });
+        // SAFETY: a live group, so many of its ranks, and a valid out parameter.
+        let made = unsafe { ffi::PMPI_Group_incl(self.0, ranks.len() as c_int, ranks.as_ptr(), &mut part.0) };
+        accept("MPI_Group_incl", made)?;
+        Ok(part)
     }
 }
 
@@ -140,7 +160,7 @@ impl Lobby {
         }
         let mut same: c_int = 0;
         // SAFETY: two live groups, and a valid out parameter.
-        accept("MPI_Group_compare", unsafe { ffi::PMPI_Group_compare(group.0, self.group, &mut same) })?;
+        accept("MPI_Group_compare", unsafe { ffi::PMPI_Group_compare(group.0, self.group.0, &mut same) })?;
         if same == ffi::MPI_IDENT as c_int {
             return Ok(Some((0..size).collect()));
         }
@@ -148,7 +168,7 @@ impl Lobby {
         let mut places = vec![0; size];
         // SAFETY: two live groups, all ranks of the first, and room for as many.
         let found = unsafe {
-            ffi::PMPI_Group_translate_ranks(group.0, size as c_int, ranks.as_ptr(), self.group, places.as_mut_ptr())
+            ffi::PMPI_Group_translate_ranks(group.0, size as c_int, ranks.as_ptr(), self.group.0, places.as_mut_ptr())
         };
         accept("MPI_Group_translate_ranks", found)?;
         Ok(places.iter().map(|&place| usize::try_from(place).ok()).collect())
@@ -311,5 +331,5 @@ impl Drop for Guests {
 /// # Errors
 /// Those of the operating system.
 pub(super) fn map(process: u64, file: u64, ranks: usize, make: bool) -> std::io::Result<MmapRaw> {
-    segment::map(process, file, bytes(ranks), make)
+    segment::map(process, file, ranks * size_of::<Stall>(), make)
 }

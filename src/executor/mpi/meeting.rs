@@ -98,7 +98,7 @@ impl Meeting {
         let (cards, mut met) = match met {
             Some((cards, met)) => (cards, Met::InLobby(met)),
             None => {
-                let met = Messages { probe: Box::new(nonce()), lobby: lobby::is_possible().then(segment::create) };
+                let met = Messages { probe: Box::new(nonce()), lobby: lobby::file() };
                 (ranks.meet(&met, asks, number)?, Met::ByMessages(met))
             }
         };
@@ -165,7 +165,7 @@ struct InLobby {
 /// What ranks keep who have met by messages: what no other rank has, and the file of a lobby, if they may have one.
 struct Messages {
     probe: Box<u64>,
-    lobby: Option<std::io::Result<File>>,
+    lobby: Option<File>,
 }
 
 /// Ranks that meet while their communicator is being duplicated.
@@ -208,7 +208,7 @@ impl Ranks<'_> {
 
     /// What all ranks tell of themselves, by rank.
     fn meet(&mut self, met: &Messages, asks: u64, file: u64) -> Result<Vec<Card>> {
-        let lobby = met.lobby.as_ref().and_then(|file| file.as_ref().ok()).map_or(u64::MAX, segment::number);
+        let lobby = met.lobby.as_ref().map_or(u64::MAX, segment::number);
         let card = Card::of_this(&met.probe, [file, lobby], asks, Layout::of(8, true).bytes());
         let comm = self.duplicate.comm(self.waits)?;
         Ok(gathered(comm, self.size, self.waits, card.words())?.iter().map(Card::read).collect())
@@ -228,11 +228,13 @@ impl Ranks<'_> {
         let first = &cards[host.ranks[0]];
         let neighbour = &cards[host.ranks[(host.place + 1) % host.ranks.len()]];
         let readable = share && readable(neighbour);
-        let lobby = met.lobby.as_ref().filter(|_| share);
-        let lobby = lobby.and_then(|_| lobby::map(first.process, first.lobby, host.ranks.len(), host.place == 0).ok());
+        let comm = self.duplicate.comm(self.waits)?;
+        let lobby = match share && met.lobby.is_some() && !lobby::is_there(comm, &host.ranks)? {
+            true => lobby::map(first.process, first.lobby, host.ranks.len(), host.place == 0).ok(),
+            false => None,
+        };
         let text = if self.rank == 0 { find() } else { known().clone() };
         let bits = bits_of([(is_mapped, MAPPED), (readable, READABLE), (lobby.is_some(), LOBBY)]);
-        let comm = self.duplicate.comm(self.waits)?;
         let all = gathered(comm, self.size, self.waits, [bits, Fnv::of(&text)])?;
         let common = host.ranks.iter().fold(u64::MAX, |common, &mate| common & all[mate][0]);
         if let Some(memory) = lobby.filter(|_| common & LOBBY != 0) {

@@ -273,8 +273,11 @@ fn who_stays_away_from_the_lobby_is_met_by_messages() {
         }
         is_right(world);
         std::env::remove_var("HYPERCOLL_SHARED_MEMORY");
-        is_right(world);
-        assert!(!could_meet(world));
+        // However often they meet by messages, they get no second lobby.
+        for _ in 0..4 {
+            is_right(world);
+            assert!(!could_meet(world));
+        }
         assert!(others.is_none_or(|others| {
             is_right(&others);
             could_meet(&others)
