@@ -229,8 +229,7 @@ impl Communicator {
         }
         // By what is the same in every run, and not by what was measured in this one.
         let machine = Machine::built_in(cube.machine().shared.map(|shared| shared.cores));
-        let mut call = call.clone();
-        call.hosts = cube.hosts().filter(|_| call.collective.knows_hosts()).cloned();
+        let call = placed(call, cube);
         match select::choose(&call, element, &asked, &machine) {
             Ok(choice) => Options::exactly(choice.algorithm, &choice.parameters),
             // The call itself says what is wrong.
@@ -255,12 +254,17 @@ impl Communicator {
                 return faster;
             }
         }
-        let mut call = call.clone();
-        call.hosts = cube.hosts().filter(|_| call.collective.knows_hosts()).cloned();
+        let call = placed(call, cube);
         let faster = cube.machine().native_is_faster(&call, element);
         self.faster[place] = Some((call.collective, call.count, element, faster));
         faster
     }
+}
+
+/// A call with the hosts that the ranks share.
+fn placed(call: &Call, cube: &Hypercube) -> Call {
+    let hosts = cube.hosts().filter(|_| call.collective.knows_hosts()).cloned();
+    Call { hosts, ..call.clone() }
 }
 
 /// The hypercube of a communicator's ranks, if all of them could make theirs; and the calls for which all of them would try out native MPI.

@@ -225,6 +225,18 @@ impl Data {
         }
     }
 
+    /// What is sent: a copy if it lies where the result will.
+    ///
+    /// # Safety
+    /// As [`Data::lent`].
+    pub unsafe fn taken(&self, in_place: bool) -> Lent {
+        if in_place {
+            Lent::own(self.copied())
+        } else {
+            self.lent()
+        }
+    }
+
     /// A place for what is received, with what is there now if that counts; see [`Data::returned`].
     ///
     /// # Safety

@@ -54,69 +54,40 @@ trait Passed {
     unsafe fn passed(self) -> Self::As;
 }
 
-/// An integer.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub struct Integer(*const c_int);
-/// Integers of all ranks.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub struct Integers(*const c_int);
-/// Memory.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub struct Buffer(*mut c_void);
-/// A handle of a datatype, an operation, or a communicator.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub struct Type(*const c_int);
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub struct Op(*const c_int);
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub struct Comm(*const c_int);
+macro_rules! passed {
+    ($($(#[$doc:meta])* $name:ident($pointer:ty) as $c:ty: $passed:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        #[repr(transparent)]
+        pub struct $name($pointer);
 
-impl Passed for Integer {
-    type As = c_int;
-    unsafe fn passed(self) -> c_int {
-        *self.0
-    }
+        impl Passed for $name {
+            type As = $c;
+            unsafe fn passed(self) -> $c {
+                let passed: unsafe fn($pointer) -> $c = $passed;
+                passed(self.0)
+            }
+        }
+    )*};
 }
 
-impl Passed for Integers {
-    type As = *const c_int;
-    unsafe fn passed(self) -> *const c_int {
-        self.0
-    }
+unsafe fn value(at: *const c_int) -> c_int {
+    *at
 }
 
-impl Passed for Buffer {
-    type As = *mut c_void;
-    unsafe fn passed(self) -> *mut c_void {
-        buffer(self.0)
-    }
-}
-
-impl Passed for Type {
-    type As = MPI_Datatype;
-    unsafe fn passed(self) -> MPI_Datatype {
-        ffi::PMPI_Type_f2c(*self.0)
-    }
-}
-
-impl Passed for Op {
-    type As = MPI_Op;
-    unsafe fn passed(self) -> MPI_Op {
-        ffi::PMPI_Op_f2c(*self.0)
-    }
-}
-
-impl Passed for Comm {
-    type As = MPI_Comm;
-    unsafe fn passed(self) -> MPI_Comm {
-        ffi::PMPI_Comm_f2c(*self.0)
-    }
+passed! {
+    /// An integer.
+    Integer(*const c_int) as c_int: value;
+    /// Integers of all ranks.
+    Integers(*const c_int) as *const c_int: |at| at;
+    /// Memory.
+    Buffer(*mut c_void) as *mut c_void: buffer;
+    /// The handle of a datatype.
+    Type(*const c_int) as MPI_Datatype: |at| unsafe { ffi::PMPI_Type_f2c(value(at)) };
+    /// The handle of an operation.
+    Op(*const c_int) as MPI_Op: |at| unsafe { ffi::PMPI_Op_f2c(value(at)) };
+    /// The handle of a communicator.
+    Comm(*const c_int) as MPI_Comm: |at| unsafe { ffi::PMPI_Comm_f2c(value(at)) };
 }
 
 unsafe fn answer(error: *mut c_int, code: c_int) {

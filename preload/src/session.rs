@@ -173,11 +173,20 @@ pub fn begin() {
     let nothing = std::ptr::null_mut();
     // SAFETY: MPI is up; the functions have the signatures that it calls them by, and are there as long as the program.
     let made = unsafe {
-        ffi::PMPI_Comm_create_keyval(Some(not_copied), Some(communicator::freed), &mut communicator_key, nothing)
-            == SUCCESS
-            && ffi::PMPI_Type_create_keyval(Some(not_copied_either), Some(type_freed), &mut datatype_key, nothing)
+        ffi::PMPI_Comm_create_keyval(
+            Some(not_copied::<MPI_Comm>),
+            Some(communicator::freed),
+            &mut communicator_key,
+            nothing,
+        ) == SUCCESS
+            && ffi::PMPI_Type_create_keyval(
+                Some(not_copied::<MPI_Datatype>),
+                Some(type_freed),
+                &mut datatype_key,
+                nothing,
+            ) == SUCCESS
+            && ffi::PMPI_Comm_create_keyval(Some(not_copied::<MPI_Comm>), Some(mpi_ends), &mut end_key, nothing)
                 == SUCCESS
-            && ffi::PMPI_Comm_create_keyval(Some(not_copied), Some(mpi_ends), &mut end_key, nothing) == SUCCESS
             && ffi::PMPI_Comm_set_attr(ffi::RSMPI_COMM_SELF, end_key, nothing) == SUCCESS
     };
     if !made {
@@ -195,22 +204,9 @@ pub fn begin() {
     STATE.store(ACTIVE, Ordering::Release);
 }
 
-/// A duplicate of a communicator has nothing of its own at first.
-unsafe extern "C" fn not_copied(
-    _: MPI_Comm,
-    _: c_int,
-    _: *mut c_void,
-    _: *mut c_void,
-    _: *mut c_void,
-    copied: *mut c_int,
-) -> c_int {
-    *copied = 0;
-    SUCCESS
-}
-
-/// Nor has that of a datatype.
-unsafe extern "C" fn not_copied_either(
-    _: MPI_Datatype,
+/// A duplicate of a communicator, or of a datatype, has nothing of its own at first.
+unsafe extern "C" fn not_copied<H>(
+    _: H,
     _: c_int,
     _: *mut c_void,
     _: *mut c_void,

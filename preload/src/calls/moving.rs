@@ -62,7 +62,7 @@ pub unsafe fn gather(
         };
         let call = ours.call(Collective::Gather, own.len()).with_root(root);
         ours.choose(&call, 1, true)?;
-        let sent = if in_place.is_some() { Lent::own(own.copied()) } else { own.lent() };
+        let sent = own.taken(in_place.is_some());
         let received = all.map_or_else(Lent::none, |all| all.open(false));
         ours.run(call, sent.start, received.start, &BYTE, None)?;
         all.iter().for_each(|all| all.returned(&received));
@@ -180,7 +180,7 @@ pub unsafe fn gatherv(
             Some(block) => block,
             None => ours.data(send, send_count, send_type)?,
         };
-        let sent = if in_place.is_some() { Lent::own(own.copied()) } else { own.lent() };
+        let sent = own.taken(in_place.is_some());
         let (received, places) = all.as_ref().map_or_else(|| (Lent::none(), Vec::new()), |all| all.open(false));
         let mut lengths = lengths(ours, all.as_ref(), own.len());
         if is_root {

@@ -1,7 +1,7 @@
 //! Collectives that reduce.
 
 use super::{is_in_place, serve, List, Native, Ours, UNDEFINED, WRONG};
-use crate::datatype::{Data, Lent};
+use crate::datatype::{Data, Layout, Lent};
 use crate::native::ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
 use crate::operation::Operation;
 use crate::quick::Key;
@@ -12,19 +12,24 @@ use std::ffi::{c_int, c_void};
 
 type Address = *const c_void;
 
-/// Runs a call on data that may have to be packed, in elements of the datatype.
+/// Runs a call in elements of a datatype, if it is ours; only then is it asked for what it sends and receives, which may have to be
+/// packed. What it has received into.
 unsafe fn run(
-    ours: &Ours,
-    call: Call,
-    send: Lent,
-    receive: &Lent,
-    data: &Data,
+    ours: &mut Ours,
+    mut call: Call,
+    layout: Layout,
     op: Operation,
-) -> Result<(), super::Left> {
+    sent: impl FnOnce() -> Lent,
+    received: impl FnOnce() -> Lent,
+) -> Result<Lent, super::Left> {
+    call.ordered = !op.commutes;
+    ours.choose(&call, layout.size, op.exact)?;
+    let (sent, received) = (sent(), received());
     let combine = |side: Side, from: &[u8], into: &mut [u8]| op.combine(side, from, into);
     let operator = Operator { name: op.name, commutes: op.commutes, combine: &combine };
-    let element = Datatype::contiguous(data.layout.name.unwrap_or("a datatype of the program's"), data.layout.size);
-    ours.run(call, send.start, receive.start, &element, Some(&operator))
+    let element = Datatype::contiguous(layout.name.unwrap_or("a datatype of the program's"), layout.size);
+    ours.run(call, sent.start, received.start, &element, Some(&operator))?;
+    Ok(received)
 }
 
 #[allow(clippy::too_many_arguments)] // MPI's
@@ -44,13 +49,10 @@ pub unsafe fn reduce(
         let in_place = is_root && is_in_place(send);
         let own = ours.data(if in_place { receive } else { send }, count, datatype)?;
         let op = Operation::of(op, datatype, own.layout).ok_or(UNDEFINED)?;
-        let mut call = ours.call(Collective::Reduce, own.count).with_root(root);
-        call.ordered = !op.commutes;
-        ours.choose(&call, own.layout.size, op.exact)?;
-        let sent = if in_place { Lent::own(own.copied()) } else { own.lent() };
+        let call = ours.call(Collective::Reduce, own.count).with_root(root);
         let result = Data { at: receive.cast_mut().cast(), ..own };
-        let received = if is_root { result.open(false) } else { Lent::none() };
-        run(ours, call, sent, &received, &own, op)?;
+        let open = || if is_root { result.open(false) } else { Lent::none() };
+        let received = run(ours, call, own.layout, op, || own.taken(in_place), open)?;
         if is_root {
             result.returned(&received);
         }
@@ -73,11 +75,9 @@ pub unsafe fn allreduce(
         let result = ours.data(receive, count, datatype)?;
         let op = Operation::of(op, datatype, result.layout).ok_or(UNDEFINED)?;
         let mut call = ours.call(Collective::AllReduce, result.count);
-        (call.in_place, call.ordered) = (in_place, !op.commutes);
-        ours.choose(&call, result.layout.size, op.exact)?;
-        let sent = if in_place { Lent::none() } else { Data { at: send.cast_mut().cast(), ..result }.lent() };
-        let received = result.open(in_place);
-        run(ours, call, sent, &received, &result, op)?;
+        call.in_place = in_place;
+        let sent = || if in_place { Lent::none() } else { Data { at: send.cast_mut().cast(), ..result }.lent() };
+        let received = run(ours, call, result.layout, op, sent, || result.open(in_place))?;
         result.returned(&received);
         Ok(())
     })
@@ -98,17 +98,12 @@ unsafe fn prefix(
     serve(native, comm, Key::of_reduction(count, datatype, op), |ours| {
         let result = ours.data(receive, count, datatype)?;
         let op = Operation::of(op, datatype, result.layout).ok_or(UNDEFINED)?;
-        let mut call = ours.call(collective, result.count);
-        call.ordered = !op.commutes;
-        ours.choose(&call, result.layout.size, op.exact)?;
-        let sent = match is_in_place(send) {
-            true => Lent::own(result.copied()),
-            false => Data { at: send.cast_mut().cast(), ..result }.lent(),
-        };
+        let call = ours.call(collective, result.count);
+        let in_place = is_in_place(send);
+        let own = if in_place { result } else { Data { at: send.cast_mut().cast(), ..result } };
         // Nothing comes to rank 0 in an exclusive one.
         let empty = collective == Collective::ExclusiveScan && ours.rank == 0;
-        let received = result.open(empty);
-        run(ours, call, sent, &received, &result, op)?;
+        let received = run(ours, call, result.layout, op, || own.taken(in_place), || result.open(empty))?;
         if !empty {
             result.returned(&received);
         }
@@ -157,12 +152,8 @@ pub unsafe fn reduce_scatter_block(
         let all = ours.all(if in_place { receive } else { send }, count, datatype)?;
         let op = Operation::of(op, datatype, all.layout).ok_or(UNDEFINED)?;
         let result = ours.data(receive, count, datatype)?;
-        let mut call = ours.call(Collective::ReduceScatter, result.count);
-        call.ordered = !op.commutes;
-        ours.choose(&call, result.layout.size, op.exact)?;
-        let sent = if in_place { Lent::own(all.copied()) } else { all.lent() };
-        let received = result.open(false);
-        run(ours, call, sent, &received, &result, op)?;
+        let call = ours.call(Collective::ReduceScatter, result.count);
+        let received = run(ours, call, result.layout, op, || all.taken(in_place), || result.open(false))?;
         result.returned(&received);
         Ok(())
     })
@@ -189,12 +180,8 @@ pub unsafe fn reduce_scatter(
         let all = ours.data(if in_place { receive } else { send }, sum, datatype)?;
         let op = Operation::of(op, datatype, all.layout).ok_or(UNDEFINED)?;
         let result = Data { at: receive.cast_mut().cast(), count: counts[ours.rank], ..all };
-        let mut call = ours.call(Collective::ReduceScatter, 0).with_layout(Lengths::of_vectors(counts));
-        call.ordered = !op.commutes;
-        ours.choose(&call, result.layout.size, op.exact)?;
-        let sent = if in_place { Lent::own(all.copied()) } else { all.lent() };
-        let received = result.open(false);
-        run(ours, call, sent, &received, &result, op)?;
+        let call = ours.call(Collective::ReduceScatter, 0).with_layout(Lengths::of_vectors(counts));
+        let received = run(ours, call, result.layout, op, || all.taken(in_place), || result.open(false))?;
         result.returned(&received);
         Ok(())
     })
