@@ -10,15 +10,17 @@
 //! A message of one range is sent from and received into the user's buffer; one of several ranges, and a first one that is short,
 //! is packed. Messages that MPI cannot count are split.
 
+mod ending;
+mod tags;
+
 use super::requests::{Owner, Requests};
 use crate::error::Error;
-use crate::executor::board::Board;
 use crate::executor::memory::{gather, scatter, total, Span};
 use crate::executor::{Stamp, Token, Trouble};
 use mpi::ffi;
 use std::collections::VecDeque;
-use std::ffi::{c_int, c_void};
-use std::time::{Duration, Instant};
+use std::ffi::c_int;
+use tags::Tags;
 
 type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -28,61 +30,8 @@ const HEADER: usize = 16;
 const FOLLOWS: u64 = 1 << 63;
 /// Bytes up to which a first message has its data behind them. Up to here that copy costs next to nothing.
 const SHORT: usize = 2048;
-/// The largest tag that every MPI library has.
-const LEAST_TAG_BOUND: usize = 32_767;
 /// Bytes that MPI counts in one message, at most.
 const LARGEST: usize = 1 << 30;
-/// How long ranks are waited for that have not said that they are through with a communicator that is broken.
-const FAREWELL: Duration = Duration::from_secs(1);
-/// After so long a rank says that MPI still uses memory of its user's. Most are through by then.
-const HELD: Duration = Duration::from_millis(100);
-
-/// Tests that fail before it is given up.
-const MOST_FAILURES: usize = 1000;
-
-/// Which tags messages carry.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Tags {
-    /// Numbers that can be told apart.
-    numbers: u64,
-}
-
-impl Tags {
-    /// What ranks tell each other beside their messages; that a call has failed and they are through, or which rank has gone; the last
-    /// that one tells that goes while all is well; and that a call has failed and MPI still uses memory of its user's.
-    const NOTE: c_int = 0;
-    const FAREWELL: c_int = 1;
-    const PARTING: c_int = 2;
-    const HELD: c_int = 3;
-    /// Above them are those of calls.
-    const CALLS: c_int = 4;
-
-    fn within(bound: usize) -> Tags {
-        Tags { numbers: (bound as u64 - Self::CALLS as u64 - 1) / 2 }
-    }
-
-    /// Those of the MPI library, the same on all ranks.
-    fn of_mpi() -> Tags {
-        let (mut bound, mut told): (*const c_int, c_int) = (std::ptr::null(), 0);
-        // SAFETY: a communicator that lives as long as MPI, and valid out parameters; this attribute is the address of an `int`.
-        let bound = unsafe {
-            let into = (&raw mut bound).cast::<c_void>();
-            ffi::PMPI_Comm_get_attr(ffi::RSMPI_COMM_WORLD, ffi::MPI_TAG_UB as c_int, into, &mut told);
-            (told != 0).then(|| *bound as usize)
-        };
-        Tags::within(bound.unwrap_or(LEAST_TAG_BOUND))
-    }
-
-    /// The tag of first messages of a call.
-    fn first(self, number: u64) -> c_int {
-        Self::CALLS + (2 * (number % self.numbers)) as c_int
-    }
-
-    /// The tag of what follows them.
-    fn later(self, number: u64) -> c_int {
-        self.first(number) + 1
-    }
-}
 
 /// A message under way, by what it is for.
 #[derive(Default)]
@@ -426,139 +375,6 @@ impl Messages {
         }
         Some((peer, bytes))
     }
-
-    /// Of a communicator that this rank has left: whether all of these have left it as well while all was well, nothing is under way,
-    /// and nothing has come that nobody has asked for. Nothing of calls is received.
-    pub fn have_left(&mut self, peers: &[usize]) -> bool {
-        match self.requests.test(false) {
-            Ok(completed) => self.requests.take_back(completed),
-            Err(_) => return false,
-        }
-        while (0..Tags::CALLS).any(|tag| self.take(tag).is_some()) {}
-        // What they wait for will not come.
-        for peer in 0..self.held.len() {
-            if std::mem::take(&mut self.held[peer]) {
-                self.part(peer, &[]);
-            }
-        }
-        peers.iter().all(|&peer| self.gone[peer]) && !self.is_spoilt()
-    }
-
-    /// These messages, and none in their place.
-    pub fn leave(&mut self) -> Messages {
-        let none = Messages::on(self.requests.comm(), 0);
-        std::mem::replace(self, none)
-    }
-
-    /// Nothing of any call goes on. What comes is taken out of the way, and when nobody uses memory of the user's any more, and these
-    /// peers have said the same or are gone, this returns. Ranks of the board that are gone are so for the peers, too.
-    ///
-    /// A receive can be taken back from MPI, a send cannot: it ends when its receiver takes it out of the way, or is known to have
-    /// gone. One that goes tells its neighbours, who pass it on. So nobody returns while a send of another rank that is here has not ended;
-    /// those that come later are told that this one receives nothing any more. If a send of this rank takes longer than the limit,
-    /// the job is ended: memory that MPI uses is not given back.
-    pub fn cease(&mut self, peers: &[usize], board: Option<&Board>, limit: Duration) {
-        if std::mem::replace(&mut self.ceased, true) {
-            return;
-        }
-        let messages = &self.messages;
-        self.requests.cancel(|owner| messages[owner].receives);
-        let begun = Instant::now();
-        let (mut said, mut asked, mut looked, mut failures) = (false, false, begun, 0);
-        let mut passed_on = vec![false; self.gone.len()];
-        loop {
-            let completed = self.requests.test(false).unwrap_or_else(|error| {
-                failures += 1;
-                if failures > MOST_FAILURES {
-                    // MPI would go on to use memory that is no longer ours.
-                    self.requests.abort(&format!("{error}; messages are under way that MPI can no longer test"));
-                }
-                Vec::new()
-            });
-            for &(owner, _) in &completed {
-                self.messages[owner].left -= 1;
-                if self.messages[owner].left == 0 {
-                    self.messages[owner].lent = false;
-                }
-            }
-            self.requests.take_back(completed);
-            self.take_out_of_the_way();
-            if looked.elapsed() > Duration::from_millis(20) {
-                looked = Instant::now();
-                for (place, &rank) in board.iter().flat_map(|board| board.ranks.iter().enumerate()) {
-                    self.gone[rank] |= board.is_some_and(|board| board.line(place).is_gone());
-                }
-            }
-            // Not all ranks have been told by one that goes that it does.
-            let news: Vec<usize> = (0..passed_on.len()).filter(|&rank| self.gone[rank] && !passed_on[rank]).collect();
-            for gone in news {
-                (passed_on[gone], self.through[gone]) = (true, true);
-                let others = peers.iter().filter(|&&peer| peer != gone);
-                others.for_each(|&peer| self.note(peer, Tags::FAREWELL, &(gone as u64).to_ne_bytes()));
-            }
-            let waited = begun.elapsed();
-            let lent = |owner: &Owner| self.messages[*owner].lent && !self.gone[self.messages[*owner].peer];
-            let lent_to = self.requests.owners().find(lent).map(|owner| self.messages[owner].peer);
-            match lent_to {
-                None if !said => {
-                    said = true;
-                    peers.iter().for_each(|&peer| self.note(peer, Tags::FAREWELL, &[]));
-                }
-                Some(_) if !asked && waited > HELD => {
-                    asked = true;
-                    peers.iter().for_each(|&peer| self.note(peer, Tags::HELD, &[]));
-                }
-                Some(peer) if waited > limit => self.requests.abort(&format!(
-                    "a call has failed; {} s later MPI still uses its buffers, for a message to rank {peer}",
-                    waited.as_secs()
-                )),
-                _ => (),
-            }
-            let missing = || peers.iter().copied().filter(|&peer| !self.through[peer]);
-            let patient = waited <= FAREWELL || waited <= limit && missing().any(|peer| self.held[peer]);
-            if said && (missing().next().is_none() || !patient) {
-                let late: Vec<usize> = missing().filter(|&peer| !self.receives_from(peer)).collect();
-                late.into_iter().for_each(|peer| self.part(peer, &[]));
-                return;
-            }
-            std::thread::yield_now();
-        }
-    }
-
-    /// Whether anything of a call is being received from a rank.
-    fn receives_from(&self, peer: usize) -> bool {
-        self.requests.owners().any(|owner| self.messages[owner].receives && self.messages[owner].peer == peer)
-    }
-
-    /// Takes what has come: what ranks tell each other, and messages of calls, which are received into memory of ours, if they are long
-    /// while other things go on.
-    fn take_out_of_the_way(&mut self) {
-        while let Ok(Some((peer, tag, bytes))) = self.requests.unexpected(any_source(), any_tag()) {
-            if tag < Tags::CALLS {
-                self.take(tag);
-                continue;
-            }
-            let owner = self.open(None, Stamp { number: 0, signature: 0 }, peer);
-            let message = &mut self.messages[owner];
-            message.packed.resize(bytes, 0);
-            (message.receives, message.left) = (true, 1);
-            let start = message.packed.as_mut_ptr();
-            // SAFETY: as in `post`; it has room for the message.
-            if unsafe { self.requests.receive(owner, peer, tag, start, bytes) }.is_err() {
-                return;
-            }
-        }
-    }
-
-    /// Whether messages of this communicator may still come, which nobody receives: it must not be freed.
-    pub fn is_spoilt(&mut self) -> bool {
-        self.ceased || self.broken || self.any() || self.requests.is_anything_there()
-    }
-
-    /// Leaves what is under way to MPI, with its memory.
-    pub fn abandon(&mut self) {
-        std::mem::forget(std::mem::take(&mut self.messages));
-    }
 }
 
 /// Which way a message goes.
@@ -577,25 +393,4 @@ fn any_source() -> c_int {
 fn any_tag() -> c_int {
     // SAFETY: as above.
     unsafe { ffi::RSMPI_ANY_TAG }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The least bound of MPI, those of MPICH over some networks, and that of Open MPI.
-    #[test]
-    fn tags_are_in_bounds_and_tell_calls_apart() {
-        for bound in [LEAST_TAG_BOUND, (1 << 19) - 1, (1 << 20) - 1, (1 << 28) - 1, c_int::MAX as usize] {
-            let tags = Tags::within(bound);
-            let last = tags.numbers - 1;
-            for number in [0, 1, last, last + 1, u64::MAX] {
-                let both = [tags.first(number), tags.later(number)];
-                assert!(both.iter().all(|tag| (4..=bound as i64).contains(&i64::from(*tag))), "{bound}: {both:?}");
-            }
-            let near: std::collections::HashSet<c_int> =
-                (last - 5000..last + 5000).flat_map(|number| [tags.first(number), tags.later(number)]).collect();
-            assert_eq!(near.len(), 20_000);
-        }
-    }
 }
