@@ -306,6 +306,24 @@ fn a_meeting_that_ranks_have_left_is_the_last_in_the_lobby() {
 }
 
 #[test]
+fn who_has_missed_a_meeting_does_not_take_it_for_the_next() {
+    let limits = [("HYPERCOLL_TIMEOUT", "1,error")];
+    on_ranks("executor::mpi::tests::who_has_missed_a_meeting_does_not_take_it_for_the_next", 3, &limits, |world| {
+        is_right(world);
+        let [parent, later] = [world.duplicate(), world.duplicate()];
+        if world.rank() < 2 {
+            match Hypercube::new(&parent) {
+                Err(Error::Timeout { .. }) => (),
+                other => panic!("{:?}", other.map(|_| ())),
+            }
+        }
+        world.barrier();
+        // The words of those who have left are of as many meetings as this one would be of.
+        assert!(!could_meet(&later));
+    });
+}
+
+#[test]
 fn there_are_no_more_lobbies_than_there_may_be() {
     on_ranks("executor::mpi::tests::there_are_no_more_lobbies_than_there_may_be", 5, &[], |world| {
         let mut parts: Vec<u32> = (0..1 << 5).filter(|part: &u32| [2, 3].contains(&part.count_ones())).collect();
