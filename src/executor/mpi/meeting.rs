@@ -246,7 +246,7 @@ impl Ranks<'_> {
 
     /// Rank 0's text on all ranks.
     fn inform(&mut self, text: String) -> Result<String> {
-        let text = broadcast_from_rank_0(self.duplicate.comm(self.waits)?, text)?;
+        let text = broadcast_from_rank_0(self.duplicate.comm(self.waits)?, self.waits, text)?;
         known().clone_from(&text);
         Ok(text)
     }

@@ -124,19 +124,25 @@ pub(super) fn gathered<const N: usize>(
 /// Rank 0's text on all ranks, which call this together.
 ///
 /// # Errors
-/// Those of MPI.
-pub(super) fn broadcast_from_rank_0(comm: ffi::MPI_Comm, text: String) -> Result<String> {
+/// As [`UnderWay::wait`]'s.
+pub(super) fn broadcast_from_rank_0(comm: ffi::MPI_Comm, waits: &Waits, text: String) -> Result<String> {
     let mut bytes = text.into_bytes();
-    let mut len = bytes.len().min(c_int::MAX as usize) as u64;
-    // SAFETY: `len` is one element of that type, and a live communicator.
-    let told = unsafe { ffi::PMPI_Bcast((&raw mut len).cast::<c_void>(), 1, ffi::RSMPI_UINT64_T, 0, comm) };
-    accept("MPI_Bcast", told)?;
-    bytes.resize(len as usize, 0);
-    // SAFETY: `bytes` holds `len` bytes on all ranks.
-    let told = unsafe {
-        let at = bytes.as_mut_ptr().cast::<c_void>();
-        ffi::PMPI_Bcast(at, len as c_int, ffi::RSMPI_UINT8_T, 0, comm)
-    };
-    accept("MPI_Bcast", told)?;
+    let len = bytes.len().min(c_int::MAX as usize);
+    let len = broadcast_of_bytes(comm, waits, (len as u64).to_ne_bytes())?;
+    bytes.resize(u64::from_ne_bytes(len) as usize, 0);
+    let bytes = broadcast_of_bytes(comm, waits, bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Rank 0's bytes on all ranks, each of which has memory for as many.
+fn broadcast_of_bytes<T: AsMut<[u8]>>(comm: ffi::MPI_Comm, waits: &Waits, bytes: T) -> Result<T> {
+    let broadcast = UnderWay::start("MPI_Ibcast", bytes, |bytes, request| {
+        let bytes = bytes.as_mut();
+        // SAFETY: as many bytes as are said, no more than fit an int, which are kept until the request is complete; a live communicator.
+        unsafe {
+            let (at, len) = (bytes.as_mut_ptr().cast::<c_void>(), bytes.len() as c_int);
+            ffi::PMPI_Ibcast(at, len, ffi::RSMPI_UINT8_T, 0, comm, request)
+        }
+    })?;
+    broadcast.wait(waits)
 }
