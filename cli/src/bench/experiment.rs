@@ -33,6 +33,8 @@ pub struct Experiment {
     pub repetitions: usize,
     /// Repetitions before each batch that do not count.
     pub warm_up: usize,
+    /// Seconds that every rank computes before each repetition.
+    pub pause: f64,
     /// In how many passes, each over all jobs, the repetitions are made.
     pub passes: usize,
     /// Time for everything, in seconds.
@@ -60,6 +62,8 @@ struct File {
     repetitions: usize,
     #[serde(default = "warm_up")]
     warm_up: usize,
+    #[serde(default)]
+    pause: f64,
     #[serde(default = "passes")]
     passes: usize,
     #[serde(default = "seconds")]
@@ -148,6 +152,7 @@ pub fn parse(text: &str) -> Result<Experiment, String> {
         packet: file.packet.as_deref().map(parse_bytes).transpose().map_err(|e| format!("packet: {e}"))?,
         repetitions: file.repetitions,
         warm_up: file.warm_up,
+        pause: file.pause,
         passes: file.passes,
         seconds: file.seconds,
         seed: file.seed,
@@ -181,6 +186,7 @@ impl Experiment {
         self.packet = args.packet.or(self.packet);
         self.repetitions = args.repetitions.unwrap_or(self.repetitions);
         self.warm_up = args.warm_up.unwrap_or(self.warm_up);
+        self.pause = args.pause.unwrap_or(self.pause);
         self.passes = args.passes.unwrap_or(self.passes);
         self.seconds = args.seconds.unwrap_or(self.seconds);
         self.seed = args.seed.unwrap_or(self.seed);
@@ -226,6 +232,9 @@ impl Experiment {
         }
         if !self.seconds.is_finite() || self.seconds <= 0.0 {
             return Err(format!("seconds: {} is no time to measure in", self.seconds));
+        }
+        if !(0.0..=60.0).contains(&self.pause) {
+            return Err(format!("pause: {} is not between 0 and 60 seconds", self.pause));
         }
         Ok(self)
     }
@@ -287,6 +296,7 @@ mod tests {
         for (text, named) in [
             (format!("name = 'a'\nrepetition = 5\n{run}"), "repetition"),
             (format!("name = 'a'\nseconds = 0\n{run}"), "seconds"),
+            (format!("name = 'a'\npause = -1\n{run}"), "pause"),
             (format!("name = 'a'\nalgorithms = ['sbnt']\n{run}"), "sbt"),
             (format!("name = 'a'\npacket = '4'\n{run}"), "packet"),
             ("name = 'a'\n[[run]]\ncollectives = ['broadcast']".into(), "sizes"),
@@ -311,6 +321,7 @@ mod tests {
         let permute = command(&["--experiment", "latency", "permute"]).unwrap();
         assert!(permute.algorithms.iter().all(|name| registry::find(Collective::Permute, name).is_ok()));
         assert!(command(&["--experiment", "/nowhere.toml"]).unwrap_err().contains("default"));
+        assert_eq!((command(&["--pause", "0.3"]).unwrap().pause, experiment.pause), (0.3, 0.0));
         assert!(command(&["--repetitions", "0"]).unwrap_err().contains("repetitions"));
     }
 }

@@ -51,7 +51,7 @@ pub fn measure(
     progress: &Progress,
 ) -> Result<Measured, Failure> {
     let start = Instant::now();
-    let mut bench = Bench { side, arena: Arena::new(side.cube.rank(), &jobs) };
+    let mut bench = Bench { side, arena: Arena::new(side.cube.rank(), &jobs), pause: experiment.pause };
     let barrier = bench.barrier_time()?;
     let (jobs, mut screened) = match side.native.filter(|_| native_at_best) {
         Some(native) => screen(&mut bench, native, experiment, jobs, start, progress)?,
@@ -123,10 +123,20 @@ pub fn measure(
     Ok(Measured { jobs, screened, samples, explanations, passes_done, seconds: elapsed[0], barrier })
 }
 
+/// Keeps a core busy for so many seconds, as a program does between its calls.
+fn compute(seconds: f64) {
+    let start = Instant::now();
+    while start.elapsed().as_secs_f64() < seconds {
+        std::hint::spin_loop();
+    }
+}
+
 /// One rank's part.
 pub struct Bench<'s> {
     pub side: &'s Side<'s>,
     pub arena: Arena,
+    /// Seconds that the rank computes before each repetition.
+    pub pause: f64,
 }
 
 impl Bench<'_> {
@@ -146,6 +156,7 @@ impl Bench<'_> {
     pub fn batch(&mut self, job: &Job, warm_up: usize, wanted: usize) -> Result<Vec<f64>, Failure> {
         let mut times = Vec::with_capacity(wanted + 1);
         for repetition in 0..warm_up + wanted {
+            compute(self.pause);
             self.side.sound(self.side.cube.barrier())?;
             let start = Instant::now();
             self.run(job)?;

@@ -76,6 +76,9 @@ pub struct BenchArgs {
     /// Repetitions that do not count, before the others of a pass
     #[arg(long)]
     warm_up: Option<usize>,
+    /// Seconds that every rank computes before each repetition: calls come cold, one at a time
+    #[arg(long)]
+    pause: Option<f64>,
     /// Seed of the order
     #[arg(long)]
     seed: Option<u64>,
@@ -328,6 +331,7 @@ fn collect(
             passes_done: measured.passes_done,
             repetitions: experiment.repetitions,
             warm_up: experiment.warm_up,
+            pause: experiment.pause,
             seconds: experiment.seconds,
             seconds_taken: measured.seconds,
             seed: experiment.seed,

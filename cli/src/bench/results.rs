@@ -85,6 +85,9 @@ pub struct Method {
     pub passes_done: usize,
     pub repetitions: usize,
     pub warm_up: usize,
+    /// Seconds of computation before each repetition.
+    #[serde(default)]
+    pub pause: f64,
     pub seconds: f64,
     pub seconds_taken: f64,
     pub seed: u64,
