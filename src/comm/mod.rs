@@ -63,7 +63,7 @@ use crate::plan::{Plan, Plans};
 use crate::schedule::Avoided;
 use crate::select::{Choice, Machine, Options, Overrides};
 #[cfg(feature = "mpi")]
-use crate::select::{Lacks, Settings};
+use crate::select::{Lacks, Measurement, Settings};
 use std::cell::{Cell, RefCell, RefMut};
 use std::panic::Location;
 use std::rc::Rc;
@@ -210,6 +210,19 @@ impl Hypercube {
     /// What the choice of algorithms takes the machine to be.
     pub fn machine(&self) -> &Machine {
         &self.machine
+    }
+
+    /// Measures in milliseconds what messages between these ranks take while all are at work, as is done where no tuning file tells (all
+    /// ranks call this together, and find the same). The choice of algorithms goes on with [`Hypercube::machine`].
+    ///
+    /// # Errors
+    /// Those of a call.
+    #[cfg(feature = "mpi")]
+    pub fn measured(&self) -> Result<Measurement> {
+        match self.size {
+            1 => Ok(Measurement::default()),
+            _ => measure::measure(self, Lacks { times: true, near: self.hosts.is_some() }),
+        }
     }
 
     /// How messages of this rank travel, in words: through memory that ranks of one host share, through MPI, or both.

@@ -6,8 +6,9 @@
 //! has been measured, and noise changes no order.
 //!
 //! Between two sizes, corrections are interpolated: their logarithms are linear in the logarithm of the size. Where the next size is
-//! farther away than a factor of [`REACH`], or there is none, they fade out within it. Calls of another kind, and ranks that are spread over
-//! hosts in another way than those that measured, are not corrected at all: which algorithm wins there, nobody has seen.
+//! farther away than a factor of [`REACH`], or there is none, they fade out within it. To a size are added the bytes that could be
+//! transferred while one message starts: of calls that are short beside those, one tells all of another. Calls of another kind, and ranks
+//! that are spread over hosts in another way than those that measured, are not corrected at all: which algorithm wins there, nobody has seen.
 //!
 //! The correction is a pure function of the call and the machine, like all of the choice. Times, not factors, are what is kept: they mean the
 //! same when the parameters of the machine are changed.
@@ -88,7 +89,7 @@ impl Machine {
     /// told here where to.
     pub fn native_is_faster(&self, call: &Call, element: usize) -> bool {
         let Some(checked) = self.checked.as_deref().filter(|checked| serves(checked, call, self)) else { return false };
-        let near = near(&checked.sizes(call.collective), call.count.saturating_mul(element));
+        let near = near(&checked.sizes(call.collective), call, element, self);
         let native = |bytes| checked.at(call.collective, bytes).any(|timed| timed.by == By::Native);
         !near.is_empty() && near.into_iter().all(|(bytes, _)| native(bytes))
     }
@@ -101,10 +102,13 @@ fn serves(checked: &Checked, call: &Call, machine: &Machine) -> bool {
     alike && Checked::corrects(call.collective) && checked.spread.ranks() == call.size && checked.spread == spread()
 }
 
-/// The sizes next to so many bytes, each with its weight, from above 0 to 1.
-fn near(sizes: &[usize], bytes: usize) -> Vec<(usize, f64)> {
-    // Nothing is as far away as one byte.
-    let log = |bytes: usize| (bytes.max(1) as f64).ln();
+/// The sizes next to a call's, each with its weight, from above 0 to 1.
+fn near(sizes: &[usize], call: &Call, element: usize, machine: &Machine) -> Vec<(usize, f64)> {
+    let bytes = call.count.saturating_mul(element);
+    let one = Call { count: 1, ..call.clone() };
+    let blocks = one.send_len(call.root).max(one.receive_len(call.root)) as f64;
+    let started = (machine.tau + machine.hop) / machine.t_c;
+    let log = |bytes: usize| (bytes as f64 * blocks + started).max(1.0).ln();
     let above = sizes.partition_point(|size| *size <= bytes);
     let (lower, upper) = (above.checked_sub(1).map(|at| sizes[at]), sizes.get(above).copied());
     let apart = lower.zip(upper).map_or(f64::INFINITY, |(lower, upper)| log(upper) - log(lower));
@@ -128,7 +132,7 @@ impl Corrections {
     pub fn of(call: &Call, element: usize, machine: &Machine) -> Corrections {
         let checked = machine.checked.as_deref().filter(|checked| serves(checked, call, machine));
         let Some(checked) = checked else { return Corrections(Vec::new()) };
-        let sizes = near(&checked.sizes(call.collective), call.count.saturating_mul(element));
+        let sizes = near(&checked.sizes(call.collective), call, element, machine);
         let correction = |(bytes, weight): (usize, f64)| {
             let measured = Call { count: bytes / ELEMENT, ..call.clone() };
             let factor = |timed: &Timed| Some((timed.by, (timed.time / timed.by.predicted(&measured, machine)?).ln()));
@@ -255,21 +259,46 @@ mod tests {
         let factor = |bytes: usize, machine: &Machine| {
             Corrections::of(&call(bytes), ELEMENT, machine).factor(algorithm, &before[0].parameters)
         };
-        let about = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-9;
+        let about = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-3;
         assert!(about(factor(bytes, &machine), 2.0));
+        // So many times as far from what could be transferred while a message starts.
+        let started = (machine.tau + machine.hop) / machine.t_c;
+        let times = |times: f64| ((bytes as f64 + started) * times - started) as usize;
         // Half the way to where nothing is left.
-        assert!(about(factor(bytes * 4, &machine), 2f64.sqrt()) && about(factor(bytes / 4, &machine), 2f64.sqrt()));
-        for far in [bytes * 16, bytes / 16, 8, 1 << 30, 0] {
+        assert!(
+            about(factor(times(4.0), &machine), 2f64.sqrt()) && about(factor(times(0.5), &machine), 2f64.powf(0.75))
+        );
+        for far in [times(16.0) + 8, 1 << 30] {
             assert_eq!(factor(far, &machine), 1.0, "{far}");
         }
         // Between two sizes from one to the other.
-        let mut times = machine.checked.as_ref().expect("corrections").times.clone();
-        let upper = serving(&call(bytes * 4), &Machine::network());
-        let same = upper.iter().find(|c| By::ours(c.algorithm, &c.parameters, 8).is(algorithm, &before[0].parameters));
-        times.push(timed(same.expect("it serves"), bytes * 4, 8.0));
-        let machine = with(times);
-        assert!(about(factor(bytes, &machine), 2.0) && about(factor(bytes * 2, &machine), 4.0));
-        assert!(about(factor(bytes * 4, &machine), 8.0) && about(factor(bytes * 16, &machine), 8f64.sqrt()));
+        let mut timings = machine.checked.as_ref().expect("corrections").times.clone();
+        let upper = times(4.0) / 8 * 8;
+        let serving = serving(&call(upper), &machine);
+        let same =
+            serving.iter().find(|c| By::ours(c.algorithm, &c.parameters, 8).is(algorithm, &before[0].parameters));
+        timings.push(timed(same.expect("it serves"), upper, 8.0));
+        let machine = with(timings);
+        assert!(about(factor(bytes, &machine), 2.0) && about(factor(times(2.0), &machine), 4.0));
+        assert!(about(factor(upper, &machine), 8.0) && about(factor(times(16.0), &machine), 8f64.sqrt()));
+    }
+
+    /// What starts of messages decide is alike for all short calls; what is transferred meanwhile is all that a call has to do with.
+    #[test]
+    fn short_calls_tell_of_each_other() {
+        let (before, machine) = overturned(128);
+        let factor = |bytes: usize| {
+            Corrections::of(&call(bytes), ELEMENT, &machine).factor(before[0].algorithm, &before[0].parameters)
+        };
+        for short in [0, 8, 1 << 10] {
+            assert!((factor(short) / 2.0 - 1.0).abs() < 0.02, "{short}: {}", factor(short));
+        }
+        assert!(factor(1 << 17) < 1.5 && factor(1 << 20) == 1.0);
+        // Of many blocks all are counted.
+        let gather = |bytes: usize| Call::new(Collective::AllGather, 1 << 14, bytes / ELEMENT);
+        let machine = Machine::network();
+        let weight = |call: &Call| near(&[8], call, ELEMENT, &machine).iter().map(|(_, weight)| *weight).sum::<f64>();
+        assert!(weight(&gather(8)) == 1.0 && weight(&gather(128)) < 0.5);
     }
 
     #[test]
@@ -329,7 +358,7 @@ mod tests {
         let machine = with(vec![ours(1 << 10), ours(1 << 13), native(1 << 13), ours(1 << 16), native(1 << 16)]);
         let faster = |bytes| machine.native_is_faster(&call(bytes), ELEMENT);
         assert!([1 << 13, 1 << 14, 1 << 16, 1 << 18].into_iter().all(faster));
-        assert!(![8, 1 << 10, 1 << 12, 1 << 20].into_iter().any(faster));
+        assert!(![8, 1 << 10, 1 << 12, 1 << 22].into_iter().any(faster));
         let other = Call::new(Collective::Broadcast, P + 1, 1 << 10);
         assert!(!machine.native_is_faster(&other, ELEMENT) && !Machine::network().native_is_faster(&call(1 << 13), 8));
     }

@@ -93,19 +93,17 @@ pub fn measure(
     let native = Native::new(ranks.world.duplicate());
     let side = Side { cube: &ranks.cube, native: Some(&native) };
     let jobs: Vec<Vec<Job>> = points.iter().map(|point| point.jobs()).collect();
-    let mut bench = Bench { side: &side, arena: Arena::new(ranks.rank, &jobs.concat()) };
+    let mut bench = Bench { side: &side, arena: Arena::new(ranks.rank, &jobs.concat()), pause: 0.0 };
     let mut calls = Calls { spread: spread(ranks), compared: Vec::new(), left_out: Vec::new() };
     let all = points.len();
     // One is measured whatever it takes.
-    let times = |point: &Point| point.candidates.iter().map(|candidate| candidate.predicted).sum::<f64>();
-    let shortest = (0..all).min_by(|&a, &b| times(&points[a]).total_cmp(&times(&points[b])));
     progress.start("measuring calls", all as f64);
     for (done, (point, jobs)) in points.into_iter().zip(jobs).enumerate() {
         let mut elapsed = [start.elapsed().as_secs_f64()];
         side.maximum(&mut elapsed)?;
         let left = seconds - elapsed[0];
         let share = left / (all - done) as f64;
-        let left = if shortest == Some(done) { f64::INFINITY } else { left };
+        let left = if done == 0 { f64::INFINITY } else { left };
         match samples(&mut bench, &point, &jobs, left, share)? {
             Some(samples) => calls.compared.extend(point.compared(&samples)),
             None => calls.left_out.push(point.name()),
@@ -116,7 +114,7 @@ pub fn measure(
     Ok(calls)
 }
 
-/// All calls: first those whose first candidates are predicted to be close to each other.
+/// All calls, short ones first: many take no longer than one long call, and what they take is harder to predict.
 fn points(ranks: &Ranks, machine: &Machine, extent: Extent) -> Result<Vec<Point>, Failure> {
     let mut points = Vec::new();
     for collective in Collective::ALL.into_iter().filter(|collective| Checked::corrects(*collective)) {
@@ -141,11 +139,7 @@ fn points(ranks: &Ranks, machine: &Machine, extent: Extent) -> Result<Vec<Point>
             points.push(Point { call, bytes, candidates });
         }
     }
-    let distance = |point: &Point| match &point.candidates[..] {
-        [first, second, ..] => second.predicted / first.predicted,
-        _ => f64::INFINITY,
-    };
-    points.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+    points.sort_by(|a, b| a.bytes.cmp(&b.bytes).then(a.predicted().total_cmp(&b.predicted())));
     Ok(points)
 }
 
@@ -158,8 +152,7 @@ fn samples(
     left: f64,
     share: f64,
 ) -> Result<Option<Vec<Vec<f64>>>, Failure> {
-    let predicted: f64 = point.candidates.iter().map(|candidate| candidate.predicted).sum();
-    if predicted * (FEWEST_TURNS + 2) as f64 > SHARE * left {
+    if point.predicted() * (FEWEST_TURNS + 2) as f64 > SHARE * left {
         return Ok(None);
     }
     // The first repetition makes plans and connections.
@@ -194,6 +187,11 @@ fn rest(rank: usize, turn: usize) -> Duration {
 }
 
 impl Point {
+    /// What all candidates together are predicted to take once.
+    fn predicted(&self) -> f64 {
+        self.candidates.iter().map(|candidate| candidate.predicted).sum()
+    }
+
     fn jobs(&self) -> Vec<Job> {
         let job = |name: &str, options| Job {
             // The communicator knows its hosts itself.

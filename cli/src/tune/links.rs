@@ -40,34 +40,35 @@ pub fn measure(ranks: &Ranks, eager: usize, seconds: f64, reach: &dyn Fn(f64)) -
     let (tau, hop) = start_ups(ranks, 0.1 * seconds);
     reach(0.2);
     // The message with which a train over one port is fastest. Large ones are tried where there is time for them.
-    let mut best: Option<(usize, usize, Value)> = None;
+    let mut best: Option<(usize, usize, PerByte)> = None;
     for bytes in MESSAGES {
-        let affordable = |(_, _, t_c): &(usize, usize, Value)| (20 * bytes) as f64 * t_c.median < 0.2 * seconds;
+        let affordable = |(_, _, best): &(usize, usize, PerByte)| (20 * bytes) as f64 * best.t_c.median < 0.2 * seconds;
         if bytes > eager && !best.as_ref().is_none_or(affordable) {
             continue;
         }
         let count = calibrated(ranks, bytes, &mut memory);
-        let t_c = per_byte(ranks, &neighbours(ranks, 1), bytes, count, 0.1 * seconds, &mut memory);
-        if best.as_ref().is_none_or(|(_, _, other)| t_c.median < other.median) {
-            best = Some((bytes, count, t_c));
+        let found = per_byte(ranks, &neighbours(ranks, 1), bytes, count, 0.1 * seconds, &mut memory);
+        if best.as_ref().is_none_or(|(_, _, other)| found.average < other.average) {
+            best = Some((bytes, count, found));
         }
     }
     reach(0.4);
-    let (bytes, count, t_c) = best.unwrap_or((MESSAGES[0], 1, Value::of(&[])));
+    let (bytes, count, PerByte { t_c, .. }) =
+        best.unwrap_or((MESSAGES[0], 1, PerByte { t_c: Value::of(&[]), average: 0.0 }));
     let burst = burst(ranks, t_c.median, 0.05 * seconds, &mut memory);
     let n = ranks.dimension;
     let mut speed_ups = vec![1.0];
     let share = 0.4 * seconds / n as f64;
     for ports in 2..=n {
         let peers = neighbours(ranks, ports);
-        let together = per_byte(ranks, &peers, bytes, count, share, &mut memory);
+        let together = per_byte(ranks, &peers, bytes, count, share, &mut memory).t_c;
         speed_ups.push(ratio(t_c.median, together.median));
     }
     reach(0.55);
     let far = (n > 1).then(|| {
         let near = per_byte(ranks, &neighbours(ranks, n), bytes, count, share / 2.0, &mut memory);
         let far = per_byte(ranks, &strangers(ranks), bytes, count, share / 2.0, &mut memory);
-        ratio(far.median, near.median)
+        ratio(far.t_c.median, near.t_c.median)
     });
     let most = speed_ups.iter().fold(1.0f64, |most, s| most.max(*s)).round() as u32;
     let pairs_linked = far.is_none_or(|far| far < LINKED);
@@ -147,8 +148,17 @@ fn calibrated(ranks: &Ranks, bytes: usize, memory: &mut Memory) -> usize {
     }
 }
 
-/// Seconds per byte and direction of all ranks' trains to these peers, all peers together.
-fn per_byte(ranks: &Ranks, peers: &[usize], bytes: usize, count: usize, seconds: f64, memory: &mut Memory) -> Value {
+/// Seconds per byte and direction.
+struct PerByte {
+    /// Of what a long train has more than a short one.
+    t_c: Value,
+    /// Of a long train in all. Which messages are fast is seen from this: where a short train now and then stands still, as those of
+    /// long messages do over TCP, the difference may be anything.
+    average: f64,
+}
+
+/// What all ranks' trains to these peers take, all peers together.
+fn per_byte(ranks: &Ranks, peers: &[usize], bytes: usize, count: usize, seconds: f64, memory: &mut Memory) -> PerByte {
     // `count` is the messages of a train to one peer; several get as many together.
     let each = count.div_ceil(peers.len().max(1)).max(2);
     let mut train = |count| {
@@ -156,12 +166,17 @@ fn per_byte(ranks: &Ranks, peers: &[usize], bytes: usize, count: usize, seconds:
             ranks.train(peers, bytes, count, memory);
         })
     };
-    let short = Value::of(&train(each)).median;
+    // Whatever disturbs a train makes it longer, and a short one that is too long would make the difference too short.
+    let short = Value::of(&train(each)).min;
     let long = train(LONGER * each);
-    let mut more = [((LONGER - 1) * each * peers.len() * bytes) as f64];
+    let mut of_short = [(each * peers.len() * bytes) as f64];
     // Ranks outside the whole cube have no peers, and learn it from the others.
-    ranks.maximum(&mut more);
-    Value::of(&long.iter().map(|time| (time - short).max(0.0) / more[0]).collect::<Vec<_>>())
+    ranks.maximum(&mut of_short);
+    let more = (LONGER - 1) as f64 * of_short[0];
+    PerByte {
+        t_c: Value::of(&long.iter().map(|time| (time - short).max(0.0) / more).collect::<Vec<_>>()),
+        average: Value::of(&long).median / (LONGER as f64 * of_short[0]),
+    }
 }
 
 /// What the first half of a train after a pause is faster than the second one, in bytes; what may be noise is none.

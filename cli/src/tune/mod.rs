@@ -96,6 +96,10 @@ const FOR_MACHINE: f64 = 0.65;
 #[cfg(feature = "mpi")]
 const FOR_CALLS: f64 = 0.3;
 
+/// How often is measured what messages take while all ranks are at work.
+#[cfg(feature = "mpi")]
+const AT_WORK: usize = 7;
+
 /// All of it, on one rank; rank 0 prints and writes.
 #[cfg(feature = "mpi")]
 fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<(), Failure> {
@@ -112,7 +116,11 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
         return Err(Failure::Usage(place.err().unwrap_or_default()));
     }
     let progress = Progress::new(first);
-    let measured = machine(ranks, FOR_MACHINE * args.seconds, &progress)?.map(|measured| measured.with(ranks, origin));
+    // Before and after all else: what disturbs the machine for a while is not in most of them.
+    let mut at_work: Vec<_> = (0..AT_WORK / 2).map(|_| ranks.measured()).collect();
+    let found = machine(ranks, FOR_MACHINE * args.seconds, &progress)?;
+    at_work.extend((at_work.len()..AT_WORK).map(|_| ranks.measured()));
+    let measured = found.map(|found| found.with(ranks, &usual(&at_work), origin));
     // All ranks go on with what the first one has found.
     let text = measured.as_ref().map_or(String::new(), |(tuning, _, _)| tuning.text());
     let mut tuning = Tuning::parse(&ranks.of_first(&text))
@@ -141,6 +149,23 @@ struct Found {
     eager: usize,
     links: links::Links,
     packet: packet::Packet,
+}
+
+/// Of each value that was measured several times the lower quartile, as whatever disturbs a message makes it longer.
+#[cfg(feature = "mpi")]
+fn usual(all: &[hypercoll::select::Measurement]) -> hypercoll::select::Measurement {
+    use hypercoll::select::{Measurement, Times};
+    let quartile = |part: &dyn Fn(&Measurement) -> Option<f64>| {
+        let mut values: Vec<f64> = all.iter().filter_map(part).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 4).copied()
+    };
+    let times = |of: &dyn Fn(&Measurement) -> Option<Times>| {
+        let part = |part: fn(Times) -> f64| quartile(&|measured| of(measured).map(part));
+        let (tau, hop, t_c) = (part(|times| times.tau)?, part(|times| times.hop)?, part(|times| times.t_c)?);
+        Some(Times { tau, hop, t_c })
+    };
+    Measurement { times: times(&|m| m.times), piped: quartile(&|m| m.piped), near: times(&|m| m.near) }
 }
 
 /// Measures the machine for about so many seconds (all ranks call this together); found by one rank of each host at least.
@@ -175,14 +200,15 @@ impl Found {
     fn with(
         self,
         ranks: &ranks::Ranks,
+        at_work: &hypercoll::select::Measurement,
         origin: hypercoll::select::tuning::Origin,
     ) -> (hypercoll::select::tuning::Tuning, links::Links, packet::Packet) {
         use hypercoll::select::tuning::{Measured, Shared, Tuning};
-        use hypercoll::select::{Machine, Times};
+        use hypercoll::select::{Measurement, Times};
         use ranks::Value;
         let Found { eager, mut links, packet } = self;
-        let Machine { near, tau, hop, piped, .. } = *ranks.cube.machine();
-        if near.is_some() {
+        let Measurement { times, piped, near } = *at_work;
+        if let Some(Times { tau, hop, .. }) = times.filter(|_| near.is_some()) {
             (links.tau, links.hop) = (Value::once(tau), Value::once(hop));
         }
         let parameters = Measured {
@@ -214,4 +240,21 @@ impl Found {
 #[cfg(feature = "mpi")]
 fn four_digits(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+#[cfg(all(test, feature = "mpi"))]
+mod tests {
+    use super::usual;
+    use hypercoll::select::{Measurement, Times};
+
+    #[test]
+    fn what_was_disturbed_does_not_count() {
+        let of = |times: f64| {
+            let one = Times { tau: times, hop: 2.0 * times, t_c: 3.0 * times };
+            Measurement { times: Some(one), piped: None, near: Some(one) }
+        };
+        let found = usual(&[of(50.0), of(1.1), of(1.0), of(40.0), of(1.2), of(30.0), of(1.3)]);
+        assert_eq!(found, of(1.1));
+        assert_eq!(usual(&[]), Measurement::default());
+    }
 }

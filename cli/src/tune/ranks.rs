@@ -2,6 +2,7 @@
 
 use crate::bench::statistics::Summary;
 use crate::Failure;
+use hypercoll::select::Measurement;
 use hypercoll::Hypercube;
 use mpi::collective::SystemOperation;
 use mpi::topology::{Color, SimpleCommunicator};
@@ -41,6 +42,14 @@ impl Ranks {
         let color = if several && host.rank() > 0 { Color::undefined() } else { Color::with_value(0) };
         let some = self.world.split_by_color_with_key(color, self.rank as Rank);
         some.map(Ranks::new).transpose()
+    }
+
+    /// What messages take while all ranks are at work.
+    pub fn measured(&self) -> Measurement {
+        self.cube.measured().unwrap_or_else(|error| {
+            self.sound(Err(error));
+            Measurement::default()
+        })
     }
 
     /// Waits until all ranks have come, without getting in the way of those that measure.
