@@ -17,6 +17,8 @@ pub struct Key {
     operation: usize,
 }
 
+/// In a cache line of its own.
+#[repr(align(64))]
 struct Known {
     comm: AtomicUsize,
     count: AtomicUsize,
@@ -55,7 +57,7 @@ impl Key {
 }
 
 /// Whether a call goes to MPI.
-#[inline]
+#[inline(always)]
 pub fn is_native(kind: Kind, comm: MPI_Comm, key: Option<Key>) -> bool {
     let known = &KNOWN[kind as usize];
     let Some(Key { count, datatype, operation }) = key else { return false };

@@ -23,6 +23,8 @@ pub struct Trial {
     /// Calls for which the verdict stands yet, and how many trials there have been.
     stands: Box<AtomicU64>,
     trials: u32,
+    /// How often turns have been made twice as long.
+    doubled: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,8 +56,10 @@ const TURNS: usize = 4;
 /// For how many calls the first verdict stands, and the later ones four times as many each.
 const STANDS: u64 = 1000;
 const RAREST: u32 = 10;
-/// Turns of later trials are twice as long each, so many times at most.
+/// Turns are made twice as long, so many times at most, when neither takes so many times as long as the other: what is clear needs no
+/// closer look, and the slower one of the two would make ever more calls.
 const LONGEST: u32 = 4;
+const CLEAR: f64 = 2.0;
 
 /// Sizes within a factor of four are alike.
 pub fn class(bytes: usize) -> u32 {
@@ -76,10 +80,13 @@ impl Trial {
         }
         // Of the class, so that ranks agree though calls of it differ a little.
         let (length, untimed) = turn(1usize.checked_shl(2 * class(bytes)).unwrap_or(usize::MAX));
-        let length = length << self.trials.min(LONGEST);
+        let length = length << self.doubled;
         if self.calls == TURNS * length {
-            let who = decided([&mut self.ours, &mut self.natives].map(mean), comm);
+            let (who, clear) = decided([&mut self.ours, &mut self.natives].map(mean), comm);
             self.verdict = Some(who);
+            if !clear {
+                self.doubled = LONGEST.min(self.doubled + 1);
+            }
             self.stands.store(STANDS << (2 * self.trials.min(RAREST)), Relaxed);
             self.trials += 1;
             return Next::By(who);
@@ -136,13 +143,10 @@ fn mean(times: &mut Vec<f64>) -> f64 {
     mean
 }
 
-/// What follows from the means of all ranks.
-unsafe fn decided(mut means: [f64; 2], comm: MPI_Comm) -> Who {
+/// What follows from the means of all ranks, and whether it is clear.
+unsafe fn decided(mut means: [f64; 2], comm: MPI_Comm) -> (Who, bool) {
     let agreed = native::agree(&mut means, ffi::RSMPI_DOUBLE, ffi::RSMPI_MAX, comm);
     let [ours, natives] = means;
-    if agreed && ours > ALIKE * natives {
-        Who::Native
-    } else {
-        Who::Ours
-    }
+    let who = if agreed && ours > ALIKE * natives { Who::Native } else { Who::Ours };
+    (who, ours > CLEAR * natives || natives > CLEAR * ours)
 }

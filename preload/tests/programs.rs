@@ -56,6 +56,9 @@ fn through_hypercoll(variables: &[(&str, &str)], ranks: usize, program: &Path, a
 /// All that can be ours is, from the first call on.
 const ALL: [(&str, &str); 2] = [("HYPERCOLL_FROM_CALL", "1"), ("HYPERCOLL_COMPARE", "off")];
 
+/// No memory is shared.
+const OFF: (&str, &str) = ("HYPERCOLL_SHARED_MEMORY", "off");
+
 /// Runs a program that writes a file a rank, natively and through hypercoll, and compares them.
 fn says_the_same(program: &Path, name: &str, ranks: usize, variables: &[(&str, &str)]) {
     let files = |how: &str| place(&format!("{name}-{ranks}-{how}"));
@@ -131,8 +134,13 @@ fn wrong_programs_get_errors_on_all_ranks() {
         assert!(!matches!(output.code, Some(0) | None), "{what}: {}", output.told());
         assert!(output.stderr.contains(told) && !output.stdout.contains("no error"), "{what}: {}", output.told());
     }
+    // Over shared memory, and where MPI's messages are all there is.
     let output = through_hypercoll(&ALL, 3, &program, &["leaves"]);
     assert!(output.stderr.contains("rank 1 has ended"), "{}", output.told());
+    let output = through_hypercoll(&[ALL[0], ALL[1], OFF], 3, &program, &["calls", "return"]);
+    assert_eq!((output.code, output.stdout.matches(differ[0]).count()), (Some(0), 3), "{}", output.told());
+    let output = through_hypercoll(&[ALL[0], ALL[1], OFF], 3, &program, &["calls"]);
+    assert!(!matches!(output.code, Some(0) | None) && output.stderr.contains(differ[0]), "{}", output.told());
     let output = through_hypercoll(&ALL, 3, &program, &["nothing"]);
     assert_eq!((output.code, output.stdout.matches("no error").count()), (Some(0), 3), "{}", output.told());
 }

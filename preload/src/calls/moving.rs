@@ -10,6 +10,7 @@ use std::ptr::{null, null_mut};
 
 type Address = *const c_void;
 
+#[inline]
 pub unsafe fn barrier(native: &Native, comm: MPI_Comm) -> c_int {
     serve(native, comm, Key::NOTHING, |ours| {
         let call = ours.call(Collective::Barrier, 0);
@@ -18,6 +19,7 @@ pub unsafe fn barrier(native: &Native, comm: MPI_Comm) -> c_int {
     })
 }
 
+#[inline]
 pub unsafe fn bcast(
     native: &Native,
     buffer: Address,

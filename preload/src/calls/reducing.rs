@@ -33,6 +33,7 @@ unsafe fn run(
 }
 
 #[allow(clippy::too_many_arguments)] // MPI's
+#[inline]
 pub unsafe fn reduce(
     native: &Native,
     send: Address,
@@ -61,6 +62,7 @@ pub unsafe fn reduce(
 }
 
 #[allow(clippy::too_many_arguments)] // MPI's
+#[inline]
 pub unsafe fn allreduce(
     native: &Native,
     send: Address,
