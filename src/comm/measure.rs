@@ -1,8 +1,8 @@
 //! What a machine can do, measured in milliseconds when a communicator is made, where no tuning file tells.
 //!
 //! Ranks send round rings: one of every host to one of the next host, so that all ports work at once, and to another of its own. The others
-//! wait, as they do in a collective. What a start-up is, they find out when all of them send: on the cores that they share, and through
-//! one port, it goes up with the messages of all.
+//! wait, as they do in a collective. What a start-up is, between hosts and within one, and what a byte takes within one, they find out when
+//! all of them send, as they do in a pipelined call: on the cores that they share, and through one port, it goes up with the messages of all.
 
 use super::Hypercube;
 use crate::address::Hosts;
@@ -54,7 +54,12 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
         }
     }
     let near = match hosts {
-        Some(hosts) if lacks.near => Some(Ring::of(cube, |rank| mate(hosts, rank)).times()?),
+        Some(hosts) if lacks.near => {
+            let (one, alone) = Ring::of(cube, |rank| mate(hosts, rank)).start_up()?;
+            let together = Ring::of(cube, |rank| next_mate(hosts, rank));
+            let (latency, tau) = together.start_up()?;
+            Some(Times { tau, hop: (one - alone).max(0.0), t_c: together.per_byte(latency)? })
+        }
         _ => None,
     };
     Ok(Measurement { times, piped, near })
@@ -79,6 +84,13 @@ fn mate(hosts: &Hosts, rank: usize) -> usize {
         own if own < 2 && mates.len() > 1 => hosts.rank(mates.start + 1 - own),
         _ => rank,
     }
+}
+
+/// The next rank of the host, round all of them.
+fn next_mate(hosts: &Hosts, rank: usize) -> usize {
+    let place = hosts.place(rank);
+    let mates = hosts.places(place);
+    hosts.rank(if place + 1 < mates.end { place + 1 } else { mates.start })
 }
 
 /// Ranks that send each to the next.
