@@ -73,7 +73,8 @@ impl Places {
         (!follows).then(|| Arc::clone(&self.displacements))
     }
 
-    fn block(&self, index: usize) -> Range<usize> {
+    /// Where a block is.
+    pub(crate) fn block(&self, index: usize) -> Range<usize> {
         self.displacements[index]..self.displacements[index].saturating_add(self.counts[index])
     }
 
