@@ -21,13 +21,13 @@ pub fn run<T: Element>(
     receive: &mut [T],
 ) -> Result<()> {
     use Collective::*;
-    if call.lengths.is_some() {
-        return varcount::run(cube, call, o, send, receive);
-    }
     let (root, here, in_place) = (cube.process_at_rank(call.root), cube.rank() == call.root, call.in_place);
     let operation = Operation::<T>::of(call.combine);
     let [apart, apart_too] = call.strides(cube.rank());
     let (send, receive) = (&Data::read(send, apart), &mut Data::written(receive, apart_too));
+    if call.lengths.is_some() {
+        return varcount::run(cube, call, o, send, receive);
+    }
     match (call.collective, o) {
         (Broadcast, None) => root.broadcast_into(receive),
         (Broadcast, Some(o)) => cube.broadcast(call.root).options(o).run(receive),
@@ -102,11 +102,11 @@ pub fn start<'a, 's, T: Element>(
     receive: &'a mut [T],
 ) -> Result<Started<'a, 's, T>> {
     use Collective::*;
-    if call.lengths.is_some() {
-        return varcount::start(cube, call, o, scope, send, receive).map(Started::Slices);
-    }
     let [apart, apart_too] = call.strides(cube.rank());
     let (send, receive) = (kept(Data::read(send, apart)), kept(Data::written(receive, apart_too)));
+    if call.lengths.is_some() {
+        return varcount::start(cube, call, o, scope, send, receive).map(Started::Whole);
+    }
     let (root, here, in_place) = (cube.process_at_rank(call.root), cube.rank() == call.root, call.in_place);
     let operation = Operation::<T>::of(call.combine);
     let none = Options::default();

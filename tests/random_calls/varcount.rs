@@ -1,19 +1,21 @@
 //! The forms of calls with blocks of different lengths.
 
 use crate::blocks::Places;
+use crate::data::Data;
 use crate::draw::Call;
 use crate::element::{Element, Operation};
 use crate::forms::{kept, Again, Scoped};
+use hypercoll::buffer::{Buffer, BufferMut};
 use hypercoll::collective::Collective::*;
 use hypercoll::request::LocalScope;
 use hypercoll::select::Options;
 use hypercoll::{Hypercube, Partition, PartitionMut, Result};
 
-fn read<'b, T: Element>(buffer: &'b [T], places: &Places) -> Partition<'b, [T]> {
+fn read<'b, B: Buffer + ?Sized>(buffer: &'b B, places: &Places) -> Partition<'b, B> {
     Partition::new(buffer, &places.counts[..], &places.at[..])
 }
 
-fn written<'b, T: Element>(buffer: &'b mut [T], places: &Places) -> PartitionMut<'b, [T]> {
+fn written<'b, B: BufferMut + ?Sized>(buffer: &'b mut B, places: &Places) -> PartitionMut<'b, B> {
     PartitionMut::new(buffer, &places.counts[..], &places.at[..])
 }
 
@@ -22,8 +24,8 @@ pub fn run<T: Element>(
     cube: &Hypercube,
     call: &Call,
     o: Option<&Options>,
-    send: &[T],
-    receive: &mut [T],
+    send: &Data<T>,
+    receive: &mut Data<T>,
 ) -> Result<()> {
     let (root, rank) = (cube.process_at_rank(call.root), cube.rank());
     let here = rank == call.root;
@@ -62,8 +64,8 @@ fn run_in_place<T: Element>(
     cube: &Hypercube,
     call: &Call,
     o: Option<&Options>,
-    send: &[T],
-    receive: &mut [T],
+    send: &Data<T>,
+    receive: &mut Data<T>,
 ) -> Result<()> {
     let (root, rank) = (cube.process_at_rank(call.root), cube.rank());
     let (sent, received) = (call.sent(rank), call.received(rank));
@@ -88,9 +90,9 @@ pub fn start<'a, 's, T: Element>(
     call: &Call,
     o: Option<&Options>,
     scope: &'s LocalScope<'a>,
-    send: &'a [T],
-    receive: &'a mut [T],
-) -> Result<Scoped<'a, 's, [T]>> {
+    send: &'a Data<'a, T>,
+    receive: &'a mut Data<'a, T>,
+) -> Result<Scoped<'a, 's, Data<'a, T>>> {
     let (root, rank) = (cube.process_at_rank(call.root), cube.rank());
     let here = rank == call.root;
     let (sent, received) = (call.sent(rank), call.received(rank));

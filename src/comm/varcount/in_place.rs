@@ -1,7 +1,7 @@
 //! In place, with blocks of different lengths: one buffer that is sent and received into.
 
 use super::{of_all, of_root, placed, At, Said, Waits};
-use crate::buffer::{BufferMut, ContiguousMut, Element, Elements, ElementsMut};
+use crate::buffer::{Buffer, BufferMut, ContiguousMut, Element, Elements, ElementsMut};
 use crate::collective::Layout;
 use crate::comm::forms::{only_root, reduces};
 use crate::comm::prepared::{length, AllGather, AllToAll, Gather, ReduceScatter, Scatter};
@@ -27,7 +27,7 @@ macro_rules! blocks_in_place {
             #[track_caller]
             pub fn run_varcount_in_place<R: PartitionedMut + ?Sized>(mut self, blocks: &mut R) -> Result<()> {
                 let (at, places) = (Location::caller(), blocks.places());
-                let arguments = self.made_varcount_in_place(at, blocks.elements_mut().into(), &places, Waits::Yes);
+                let arguments = self.made_varcount_in_place(at, blocks.buffer_mut().elements_mut(), &places, Waits::Yes);
                 self.0.run(at, arguments)
             }
 
@@ -40,13 +40,13 @@ macro_rules! blocks_in_place {
                 mut self,
                 scope: Sc,
                 blocks: &'a mut R,
-            ) -> Result<Request<'a, [R::Element], Sc>>
+            ) -> Result<Request<'a, R::Buffer, Sc>>
             where
                 R: PartitionedMut + ?Sized,
                 Sc: Scope<'a>,
             {
                 let (at, places) = (Location::caller(), blocks.places());
-                let (data, blocks) = lent_mut(blocks.elements_mut());
+                let (data, blocks) = lent_mut(blocks.buffer_mut());
                 let arguments = self.made_varcount_in_place(at, blocks, &places, Waits::No);
                 self.0.request(at, scope, arguments, data)
             }
@@ -63,10 +63,11 @@ macro_rules! blocks_in_place {
             ) -> Result<Persistent<'a, (), [R::Element], Sc>>
             where
                 R: PartitionedMut + ?Sized,
+                R::Buffer: ContiguousMut<Element = R::Element>,
                 Sc: Scope<'a>,
             {
                 let (at, places) = (Location::caller(), blocks.places());
-                let (data, blocks) = lent_mut(blocks.elements_mut());
+                let (data, blocks) = lent_mut(blocks.buffer_mut().slice_mut());
                 let arguments = self.made_varcount_in_place(at, blocks, &places, Waits::Yes);
                 self.0.persistent(at, scope, arguments, (NonNull::dangling().as_ptr(), data))
             }
@@ -153,7 +154,7 @@ impl Scatter<'_> {
     #[track_caller]
     pub fn run_varcount_in_place<S: Partitioned + ?Sized>(mut self, blocks: &S) -> Result<()> {
         let (at, places) = (Location::caller(), blocks.places());
-        let arguments = self.made_varcount_in_place(at, blocks.elements().into(), &places, Waits::Yes);
+        let arguments = self.made_varcount_in_place(at, blocks.buffer().elements(), &places, Waits::Yes);
         self.0.run(at, arguments)
     }
 
@@ -162,17 +163,13 @@ impl Scatter<'_> {
     /// # Errors
     /// As for `run_varcount_in_place`, and as for `start_varcount`.
     #[track_caller]
-    pub fn start_varcount_in_place<'a, S, Sc>(
-        mut self,
-        scope: Sc,
-        blocks: &'a S,
-    ) -> Result<Request<'a, [S::Element], Sc>>
+    pub fn start_varcount_in_place<'a, S, Sc>(mut self, scope: Sc, blocks: &'a S) -> Result<Request<'a, S::Buffer, Sc>>
     where
         S: Partitioned + ?Sized,
         Sc: Scope<'a>,
     {
         let (at, places) = (Location::caller(), blocks.places());
-        let (data, blocks) = lent(blocks.elements());
+        let (data, blocks) = lent(blocks.buffer());
         let arguments = self.made_varcount_in_place(at, blocks, &places, Waits::No);
         self.0.request(at, scope, arguments, data)
     }
@@ -189,10 +186,11 @@ impl Scatter<'_> {
     ) -> Result<Persistent<'a, [S::Element], (), Sc>>
     where
         S: PartitionedMut + ?Sized,
+        S::Buffer: ContiguousMut<Element = S::Element>,
         Sc: Scope<'a>,
     {
         let (at, places) = (Location::caller(), blocks.places());
-        let (data, blocks) = lent_mut(blocks.elements_mut());
+        let (data, blocks) = lent_mut(blocks.buffer_mut().slice_mut());
         let arguments = self.made_varcount_in_place(at, blocks.into(), &places, Waits::Yes);
         self.0.persistent(at, scope, arguments, (data, NonNull::dangling().as_ptr()))
     }
