@@ -14,6 +14,27 @@ build_command() { # arguments of `cargo build`
     [[ -x $hypercoll ]] || { echo "${0##*/}: cargo built no program" >&2; exit 1; }
 }
 
+# Installs the MPI of a name (scripts/mpi), selects it and builds the command with it, in a target directory of its own; 1 where it
+# cannot be installed, and 2 if there is no such name.
+build_for() { # name, arguments of `cargo build`
+    local name=$1 lines status=0
+    shift
+    lines=$(scripts/mpi "$name") || status=$?
+    if ((status == 2)); then return 2; fi
+    if ((status != 0)); then return 1; fi
+    # As without it: what MPI as root needs.
+    eval "$(scripts/setup --env)"
+    eval "$lines"
+    build_below mpi-build
+    # All but the bindings is the same for every MPI.
+    if [[ $(cat "$CARGO_TARGET_DIR/built-for" 2>/dev/null) != "$name" ]]; then
+        cargo clean --quiet --release --package mpi-sys
+        mkdir -p "$CARGO_TARGET_DIR"
+        echo "$name" >"$CARGO_TARGET_DIR/built-for"
+    fi
+    build_command "$@"
+}
+
 # `hypercoll verify --all` on few ranks: over shared memory, through MPI, and with sends that wait for their receives.
 verify_on_few_ranks() { # name of the MPI, seconds that one run may take, its mpirun
     local mpi=$1 limit=$2 mpirun=$3 said

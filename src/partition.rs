@@ -1,7 +1,8 @@
 //! Buffers made of a block for each rank, of different lengths: rsmpi's `Partition` and `PartitionMut`, with and without MPI.
 //!
 //! Block i has `counts[i]` elements from `displs[i]` on. Counts and displacements are of any integer type, rsmpi's `Count` (`i32`)
-//! and `usize` among them. Blocks of what is sent may overlap; those of what is received may not. rsmpi's own types are accepted as well, of
+//! and `usize` among them. Blocks of what is sent may overlap; those of what is received may not. The buffer may be any, also one whose
+//! elements lie apart ([`Strided`](crate::buffer::Strided)): places are counted in its elements. rsmpi's own types are accepted as well, of
 //! slices, vectors and arrays.
 //!
 //! ```
@@ -17,7 +18,7 @@
 //! assert_eq!(&received, &[*b"-b-cc"; 3]);
 //! ```
 
-use crate::buffer::{Contiguous, ContiguousMut, Element};
+use crate::buffer::{Buffer, BufferMut, Element};
 use crate::error::{Error, Result};
 use std::borrow::Borrow;
 use std::ops::Range;
@@ -73,7 +74,8 @@ impl Places {
         (!follows).then(|| Arc::clone(&self.displacements))
     }
 
-    fn block(&self, index: usize) -> Range<usize> {
+    /// Where a block is.
+    pub(crate) fn block(&self, index: usize) -> Range<usize> {
         self.displacements[index]..self.displacements[index].saturating_add(self.counts[index])
     }
 
@@ -108,9 +110,11 @@ impl Places {
 pub trait Partitioned {
     /// The type of an element.
     type Element: Element;
+    /// The buffer.
+    type Buffer: Buffer<Element = Self::Element> + ?Sized;
 
-    /// The elements, at least up to the end of the last block.
-    fn elements(&self) -> &[Self::Element];
+    /// The buffer, with elements at least up to the end of the last block.
+    fn buffer(&self) -> &Self::Buffer;
 
     /// Where the blocks are.
     fn places(&self) -> Places;
@@ -120,9 +124,11 @@ pub trait Partitioned {
 pub trait PartitionedMut {
     /// The type of an element.
     type Element: Element;
+    /// The buffer.
+    type Buffer: BufferMut<Element = Self::Element> + ?Sized;
 
-    /// The elements, at least up to the end of the last block.
-    fn elements_mut(&mut self) -> &mut [Self::Element];
+    /// The buffer, with elements at least up to the end of the last block.
+    fn buffer_mut(&mut self) -> &mut Self::Buffer;
 
     /// Where the blocks are.
     fn places(&self) -> Places;
@@ -135,18 +141,19 @@ pub struct Partition<'b, B: ?Sized> {
     places: Places,
 }
 
-impl<'b, B: Contiguous + ?Sized> Partition<'b, B> {
+impl<'b, B: Buffer + ?Sized> Partition<'b, B> {
     /// Block i has `counts[i]` elements from `displs[i]` on. What makes no sense is refused by the call ([`Error::Partition`]).
     pub fn new<I: Count, J: Count>(buffer: &'b B, counts: impl Borrow<[I]>, displs: impl Borrow<[J]>) -> Self {
         Partition { buffer, places: Places::new(counts.borrow(), displs.borrow()) }
     }
 }
 
-impl<B: Contiguous + ?Sized> Partitioned for Partition<'_, B> {
+impl<B: Buffer + ?Sized> Partitioned for Partition<'_, B> {
     type Element = B::Element;
+    type Buffer = B;
 
-    fn elements(&self) -> &[B::Element] {
-        self.buffer.slice()
+    fn buffer(&self) -> &B {
+        self.buffer
     }
 
     fn places(&self) -> Places {
@@ -161,18 +168,19 @@ pub struct PartitionMut<'b, B: ?Sized> {
     places: Places,
 }
 
-impl<'b, B: ContiguousMut + ?Sized> PartitionMut<'b, B> {
+impl<'b, B: BufferMut + ?Sized> PartitionMut<'b, B> {
     /// As [`Partition::new`]; blocks do not overlap.
     pub fn new<I: Count, J: Count>(buffer: &'b mut B, counts: impl Borrow<[I]>, displs: impl Borrow<[J]>) -> Self {
         PartitionMut { buffer, places: Places::new(counts.borrow(), displs.borrow()) }
     }
 }
 
-impl<B: ContiguousMut + ?Sized> PartitionedMut for PartitionMut<'_, B> {
+impl<B: BufferMut + ?Sized> PartitionedMut for PartitionMut<'_, B> {
     type Element = B::Element;
+    type Buffer = B;
 
-    fn elements_mut(&mut self) -> &mut [B::Element] {
-        self.buffer.slice_mut()
+    fn buffer_mut(&mut self) -> &mut B {
+        self.buffer
     }
 
     fn places(&self) -> Places {

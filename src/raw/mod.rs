@@ -237,7 +237,8 @@ pub(crate) unsafe fn packed<'d>(
         packing.pack(buffers.send, send, &mut sent);
     }
     // What is received into may also be what is sent, or stay as it is in part.
-    let stays = call.in_place || call.collective.meaning().in_place == InPlace::Always;
+    let apart = call.layout.is_some();
+    let stays = apart || call.in_place || call.collective.meaning().in_place == InPlace::Always;
     if receive > 0 && stays {
         packing.pack(buffers.receive, receive, &mut received);
     }

@@ -33,8 +33,9 @@ macro_rules! of_buffers {
             $buffer: MpiBuffer,
         {
             type Element = T;
+            type Buffer = [T];
 
-            fn elements(&self) -> &[T] {
+            fn buffer(&self) -> &[T] {
                 // SAFETY: the elements of a buffer that it borrows, of which rsmpi has seen that the blocks are within.
                 unsafe { std::slice::from_raw_parts(self.pointer().cast(), reach(self)) }
             }
@@ -49,8 +50,9 @@ macro_rules! of_buffers {
             $buffer: MpiBufferMut,
         {
             type Element = T;
+            type Buffer = [T];
 
-            fn elements_mut(&mut self) -> &mut [T] {
+            fn buffer_mut(&mut self) -> &mut [T] {
                 let len = reach(self);
                 // SAFETY: as above, borrowed to be written.
                 unsafe { std::slice::from_raw_parts_mut(self.pointer_mut().cast(), len) }

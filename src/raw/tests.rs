@@ -1,7 +1,7 @@
 //! Raw calls, against what the typed ones do and by hand.
 
 use super::*;
-use crate::collective::Collective;
+use crate::collective::{Collective, Layout};
 use crate::error::Error;
 use crate::select::Options;
 use crate::{threads, SystemOperation};
@@ -49,6 +49,21 @@ fn what_lies_between_elements_stays_as_it_is() {
         assert_eq!(&data, b".ab...cd...ef..");
         assert_eq!(&all[..], b"-ab---cd---ef--".repeat(3));
     }
+}
+
+#[test]
+fn what_lies_between_blocks_stays_as_it_is() {
+    let received = threads::run(2, |cube| {
+        let data = *b".ab..";
+        let mut all = *b"-------------------------";
+        // The second block first, and a place for a pair before, between and behind them.
+        let layout = Layout::of_vectors([1, 1]).received_at([3, 1]);
+        let call = Call::new(Collective::AllGather, 2, 1).with_layout(layout);
+        // SAFETY: a pair, and five.
+        unsafe { cube.run_raw(call, &Options::default(), buffers(&data, &mut all), &PAIR, None) }.unwrap();
+        all
+    });
+    assert_eq!(received, [*b"------ab--------ab-------"; 2]);
 }
 
 /// x -> a x + b, as two bytes: first the left one.

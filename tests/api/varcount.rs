@@ -254,7 +254,7 @@ fn forms_that_are_waited_for_later() {
                     false => root.immediate_scatter_varcount_into(scope, &mut scattered),
                 };
                 c.unwrap().wait().unwrap();
-                assert_eq!(a.wait_for_data().unwrap(), all);
+                assert_eq!(a.wait_for_data().unwrap(), &all);
                 b.unwrap().wait().unwrap();
             });
             assert_eq!(scattered, own);

@@ -52,20 +52,40 @@ impl Memory {
     }
 }
 
+/// Every so many-th element of them.
+fn apart<T: Listed>(elements: &[T], stride: usize) -> Vec<T> {
+    elements.iter().copied().step_by(stride).collect()
+}
+
 /// The buffers of a call on one rank.
 struct Buffers([Memory; 2]);
 
 impl Buffers {
     fn of<T: Listed>(call: &Call, rank: usize) -> Buffers {
         let skipped = call.data as usize % 8 / align_of::<T>() * align_of::<T>();
-        let mut buffers = Buffers(call.lengths(rank).map(|len| Memory::of(len * size_of::<T>(), skipped)));
+        let (lengths, strides) = (call.lengths(rank), call.strides(rank));
+        let mut buffers = Buffers([0, 1].map(|at| Memory::of(lengths[at] * strides[at] * size_of::<T>(), skipped)));
         buffers.fill::<T>(call, rank, 0);
         buffers
     }
 
     fn fill<T: Listed>(&mut self, call: &Call, rank: usize, nth: usize) {
-        let [send, receive] = &mut self.0;
-        call.fill::<T>(rank, nth, send.elements_mut(), receive.elements_mut());
+        let [mut send, mut receive] = call.lengths(rank).map(|len| vec![T::zeroed(); len]);
+        call.fill::<T>(rank, nth, &mut send, &mut receive);
+        for ((memory, values), stride) in self.0.iter_mut().zip([send, receive]).zip(call.strides(rank)) {
+            let places = memory.elements_mut::<T>().iter_mut().step_by(stride);
+            places.zip(values).for_each(|(place, value)| *place = value);
+        }
+    }
+
+    /// Whether what lies around the buffers, and between their elements, is as it was.
+    fn is_kept<T: Listed>(&self, strides: [usize; 2]) -> bool {
+        let within = |(memory, stride): (&Memory, usize)| {
+            let gaps = memory.elements::<T>().iter().enumerate().filter(|(at, _)| at % stride > 0);
+            memory.is_kept()
+                && gaps.into_iter().all(|(_, gap)| bytemuck::bytes_of(gap).iter().all(|byte| *byte == UNTOUCHED))
+        };
+        self.0.iter().zip(strides).all(within)
     }
 }
 
@@ -105,14 +125,15 @@ impl Played<'_> {
     }
 
     fn finished<T: Listed>(&self, buffers: &Buffers, refused: bool) {
-        let [send, receive] = &buffers.0;
-        assert!(send.is_kept() && receive.is_kept(), "{}: something beyond its buffers was changed", self.told);
+        let strides = self.call.strides(self.rank());
+        assert!(buffers.is_kept::<T>(strides), "{}: something beyond its buffers was changed", self.told);
         if refused {
             let mut before = Buffers::of::<T>(&self.call, self.rank());
             let same = [0, 1].map(|at| before.0[at].elements_mut::<T>() == buffers.0[at].elements::<T>());
             assert!(same == [true; 2], "{}: refused, and buffers were changed", self.told);
         } else {
-            self.compare::<T>(self.expected.len() - 1, send.elements(), receive.elements());
+            let [send, receive] = [0, 1].map(|at| apart::<T>(buffers.0[at].elements(), strides[at]));
+            self.compare::<T>(self.expected.len() - 1, &send, &receive);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Random calls, the same on all ranks that draw from the same seed.
 
+use crate::blocks::lengths;
 use crate::element::{typed, Combine, Element, Kind};
 pub use crate::random::{mix, Random};
 use hypercoll::algorithm::{registry, PortModel};
@@ -23,6 +24,8 @@ pub struct Call {
     pub collective: Collective,
     pub kind: Kind,
     pub count: usize,
+    /// Of blocks of different lengths: how long they are.
+    pub lengths: Option<Vec<usize>>,
     pub root: usize,
     pub peer: usize,
     pub permutation: Vec<usize>,
@@ -53,6 +56,19 @@ const COLLECTIVES: [Collective; 14] = [
 ];
 
 impl Call {
+    /// Whether a rank passes one buffer for both.
+    pub fn is_in_place(&self, rank: usize) -> bool {
+        self.in_place && (!self.collective.has_root() || rank == self.root)
+    }
+
+    /// Every so many-th element of a rank's buffers counts.
+    pub fn strides(&self, rank: usize) -> [usize; 2] {
+        let fixed = matches!(self.way, Way::Persistent(_));
+        let slices = matches!(self.collective, Collective::Send | Collective::Exchange | Collective::Barrier);
+        let mut own = Random(mix(self.data ^ (rank as u64) << 40));
+        [0, 1].map(|_| if fixed || slices || !own.once_in(6) { 1 } else { 2 + own.below(2) })
+    }
+
     /// A call on one of the communicators, whose sizes these are.
     pub fn draw(random: &mut Random, sizes: &[usize]) -> Call {
         let group = random.below(sizes.len());
@@ -64,14 +80,16 @@ impl Call {
             2 | 3 => Way::Immediate,
             _ => Way::Persistent(1 + random.below(3)),
         };
-        let in_place = collective.has_in_place() && !collective.has_root() && random.once_in(3);
         let long_only = matches!(collective, Collective::Send | Collective::Exchange);
+        let varcount = has_blocks(collective) && random.once_in(2);
+        let in_place = has_in_place(collective) && random.once_in(3);
         // Some forms are not persistent.
         let way = match way {
-            Way::Persistent(_) if in_place || long_only => Way::Immediate,
+            Way::Persistent(_) if long_only => Way::Immediate,
             way => way,
         };
         let count = count(random, collective, size, typed!(kind, bytes()));
+        let lengths = varcount.then(|| lengths(random, collective, size, count, in_place));
         let options =
             (collective != Collective::Barrier && random.once_in(3)).then(|| options(random, collective, count));
         Call {
@@ -80,6 +98,7 @@ impl Call {
             collective,
             kind,
             count,
+            lengths,
             root: random.below(size),
             peer: random.below(size),
             permutation: random.permutation(size),
@@ -90,6 +109,16 @@ impl Call {
             data: random.bits(),
         }
     }
+}
+
+/// Whether a rank has a block of each in a buffer, which may differ in length.
+fn has_blocks(collective: Collective) -> bool {
+    use Collective::*;
+    matches!(collective, Scatter | Gather | AllGather | AllToAll | ReduceScatter)
+}
+
+fn has_in_place(collective: Collective) -> bool {
+    !matches!(collective, Collective::Broadcast | Collective::Send | Collective::Exchange | Collective::Barrier)
 }
 
 fn bytes<T: Element>() -> usize {
@@ -107,8 +136,7 @@ fn combine<T: Element>(random: &mut Random) -> Combine {
 
 /// None, one, a few, an odd number, and up to so many that a rank has 100 KiB, seldom 1 MiB.
 fn count(random: &mut Random, collective: Collective, size: usize, element: usize) -> usize {
-    use Collective::*;
-    let blocks = if matches!(collective, Scatter | Gather | AllGather | AllToAll | ReduceScatter) { size } else { 1 };
+    let blocks = if has_blocks(collective) { size } else { 1 };
     let most = |bytes: usize| bytes / element / blocks;
     match random.below(64) {
         0..=3 => 0,

@@ -1,11 +1,14 @@
 //! Random calls, blocking, immediate and persistent, mixed, on several communicators at once, whose results are compared with MPI's
-//! own, or where MPI has no such call with what is computed directly.
+//! own, or where MPI has no such call with what is computed directly: with blocks of equal and of different lengths, with two buffers
+//! and in place, of elements side by side and apart.
 //!
 //! All ranks draw the same calls from a seed. `HYPERCOLL_RANDOM_SEED` is another one than the usual, and `HYPERCOLL_RANDOM_CALLS`
 //! another number of calls a test, without a limit of time. A failure names the seed with which its calls are the first.
 #![cfg(feature = "mpi")]
 
 mod batch;
+mod blocks;
+mod data;
 mod draw;
 mod element;
 mod forms;
@@ -20,6 +23,7 @@ mod process;
 mod random;
 #[path = "../common/ranks.rs"]
 mod ranks;
+mod varcount;
 
 use batch::{play, Group};
 use draw::{mix, Random};

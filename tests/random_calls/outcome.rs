@@ -7,35 +7,44 @@ use hypercoll::schedule::Side;
 use hypercoll::{Reduction, SystemOperation};
 
 impl Call {
-    /// Elements of both buffers of a rank.
-    pub fn lengths(&self, rank: usize) -> [usize; 2] {
-        let (one, all) = (self.count, self.count * self.size);
+    /// Elements that a rank sends, and those that it receives, where they are not in one buffer.
+    fn apart(&self, rank: usize) -> [usize; 2] {
+        let one = self.count;
         let on = |here: bool, len: usize| if here { len } else { 0 };
-        let takes_part = [self.root, self.peer].contains(&rank);
+        let (root, takes_part) = (rank == self.root, [self.root, self.peer].contains(&rank));
         match self.collective {
             Collective::Broadcast => [0, one],
-            Collective::Scatter => [on(rank == self.root, all), one],
-            Collective::Gather => [one, on(rank == self.root, all)],
-            Collective::AllGather => [on(!self.in_place, one), all],
-            Collective::AllToAll => [all, all],
-            Collective::Reduce => [one, on(rank == self.root, one)],
-            Collective::ReduceScatter => [all, one],
-            Collective::AllReduce | Collective::Scan => [on(!self.in_place, one), one],
-            Collective::ExclusiveScan => [on(!self.in_place, one), on(self.in_place || rank > 0, one)],
+            Collective::Scatter => [on(root, self.sent(rank).len), self.block(self.root, rank)],
+            Collective::Gather => [self.block(rank, self.root), on(root, self.received(rank).len)],
+            Collective::AllGather => [self.block(rank, rank), self.received(rank).len],
+            Collective::AllToAll => [self.sent(rank).len, self.received(rank).len],
+            Collective::Reduce => [one, on(root, one)],
+            Collective::ReduceScatter => [self.sent(rank).len, self.block(rank, rank)],
+            Collective::AllReduce | Collective::Scan => [one, one],
+            Collective::ExclusiveScan => [one, on(self.in_place || rank > 0, one)],
             Collective::Permute => [one, one],
-            Collective::Send => [on(rank == self.root, one), on(rank == self.peer, one)],
+            Collective::Send => [on(root, one), on(rank == self.peer, one)],
             Collective::Exchange => [on(takes_part, one), on(takes_part, one)],
             _ => [0, 0],
+        }
+    }
+
+    /// Elements of both buffers of a rank.
+    pub fn lengths(&self, rank: usize) -> [usize; 2] {
+        let [send, receive] = self.apart(rank);
+        match self.collective {
+            _ if !self.is_in_place(rank) => [send, receive],
+            Collective::Scatter => [send, 0],
+            Collective::ReduceScatter => [0, send],
+            _ => [0, receive],
         }
     }
 
     /// What a rank contributes when the call is started for the nth time.
     pub fn input<T: Element>(&self, rank: usize, nth: usize) -> Vec<T> {
         let len = match self.collective {
-            Collective::Broadcast if rank != self.root => 0,
-            Collective::Broadcast | Collective::AllGather => self.count,
-            Collective::AllReduce | Collective::Scan | Collective::ExclusiveScan => self.count,
-            _ => self.lengths(rank)[0],
+            Collective::Broadcast if rank == self.root => self.count,
+            _ => self.apart(rank)[0],
         };
         let start = mix(self.data ^ (rank as u64) << 32 ^ (nth as u64) << 48);
         let tame = self.combine == Combine::System(SystemOperation::Product);
@@ -45,10 +54,11 @@ impl Call {
     /// Where in what is received a rank's contribution is, in calls with one buffer.
     fn own_place(&self, rank: usize) -> Option<usize> {
         match self.collective {
-            Collective::Broadcast if rank == self.root => Some(0),
-            Collective::AllGather if self.in_place => Some(rank * self.count),
-            Collective::AllReduce | Collective::Scan | Collective::ExclusiveScan if self.in_place => Some(0),
-            _ => None,
+            Collective::Broadcast => (rank == self.root).then_some(0),
+            Collective::Scatter => None,
+            _ if !self.is_in_place(rank) => None,
+            Collective::Gather | Collective::AllGather => Some(self.received(rank).at[rank]),
+            _ => Some(0),
         }
     }
 
@@ -62,18 +72,45 @@ impl Call {
         }
     }
 
-    /// What a rank then has in its second buffer.
-    pub fn outcome<T: Element>(&self, rank: usize, nth: usize) -> Vec<T> {
-        let input = |rank: usize| self.input::<T>(rank, nth);
-        let block = |of: usize, from: usize| input(from)[of * self.count..][..self.count].to_vec();
-        if self.lengths(rank)[1] == 0 {
-            return Vec::new();
+    /// What a rank then has in its second buffer; `received` is what it has received where that is another one than it has sent from.
+    pub fn ends_as<T: Element>(&self, rank: usize, nth: usize, received: Vec<T>) -> Vec<T> {
+        match self.collective {
+            Collective::Scatter if self.is_in_place(rank) => Vec::new(),
+            // Only the first is another one than before.
+            Collective::ReduceScatter if self.in_place => {
+                let mut all = self.input(rank, nth);
+                all[..received.len()].copy_from_slice(&received);
+                all
+            }
+            // What lies between blocks has been there before.
+            Collective::AllToAll if self.in_place => {
+                let (mut all, places) = (self.input(rank, nth), self.received(rank));
+                for (&at, &count) in places.at.iter().zip(&places.counts) {
+                    all[at..at + count].copy_from_slice(&received[at..at + count]);
+                }
+                all
+            }
+            _ => received,
         }
+    }
+
+    /// What a rank has in its second buffer.
+    pub fn outcome<T: Element>(&self, rank: usize, nth: usize) -> Vec<T> {
+        let received = if self.apart(rank)[1] == 0 { Vec::new() } else { self.receives(rank, nth) };
+        self.ends_as(rank, nth, received)
+    }
+
+    fn receives<T: Element>(&self, rank: usize, nth: usize) -> Vec<T> {
+        let input = |rank: usize| self.input::<T>(rank, nth);
+        let block = |to: usize, from: usize| {
+            let places = self.sent(from);
+            input(from)[places.at[to]..][..places.counts[to]].to_vec()
+        };
         match self.collective {
             Collective::Broadcast => input(self.root),
             Collective::Scatter => block(rank, self.root),
-            Collective::Gather | Collective::AllGather => (0..self.size).flat_map(input).collect(),
-            Collective::AllToAll => (0..self.size).flat_map(|from| block(rank, from)).collect(),
+            Collective::Gather | Collective::AllGather => self.arranged(rank, input),
+            Collective::AllToAll => self.arranged(rank, |from| block(rank, from)),
             Collective::Reduce | Collective::AllReduce => self.combined((0..self.size).map(input)),
             Collective::Scan => self.combined((0..rank + 1).map(input)),
             // In place, rank 0 keeps its own.
@@ -84,6 +121,23 @@ impl Call {
             Collective::Exchange => input(if rank == self.root { self.peer } else { self.root }),
             _ => Vec::new(),
         }
+    }
+
+    /// A block of each rank, where a rank receives them.
+    fn arranged<T: Element>(&self, rank: usize, block: impl Fn(usize) -> Vec<T>) -> Vec<T> {
+        let mut all = self.blank(rank);
+        for (from, at) in self.received(rank).at.into_iter().enumerate() {
+            let block = block(from);
+            all[at..at + block.len()].copy_from_slice(&block);
+        }
+        all
+    }
+
+    /// What a rank receives into, as it was before.
+    pub fn blank<T: Element>(&self, rank: usize) -> Vec<T> {
+        let mut all = vec![T::zeroed(); self.apart(rank)[1]];
+        bytemuck::cast_slice_mut::<T, u8>(&mut all).fill(0xa5);
+        all
     }
 
     /// Contributions in rank order, combined.

@@ -1,4 +1,4 @@
-//! What native MPI can be made to do: Open MPI's algorithms, each with the segment sizes that it takes.
+//! What native MPI can be made to do: Open MPI's algorithms, each with the segment sizes that it takes, and those of MPICH.
 
 use super::sizes::show_bytes;
 use hypercoll::collective::{Collective, MpiFunction};
@@ -62,10 +62,11 @@ fn takes_segments(collective: &str, name: &str) -> bool {
 }
 
 /// Everything that can be tried for a vector or block of so many bytes, given the numbers and names of the algorithms: every
-/// algorithm once, and then their other segment sizes.
+/// algorithm once, and then, where this MPI has any, their other segment sizes.
 pub fn candidates(
     collective: &'static str,
     algorithms: &[(i64, String)],
+    segments: bool,
     ranks: usize,
     bytes: usize,
 ) -> (Vec<Forced>, Vec<Forced>) {
@@ -76,7 +77,7 @@ pub fn candidates(
             continue;
         }
         let of_segment = |segment| Forced { collective, algorithm: *algorithm, name: name.clone(), segment };
-        if takes_segments(collective, name) {
+        if segments && takes_segments(collective, name) {
             let fitting: Vec<usize> = SEGMENTS.into_iter().filter(|segment| *segment < bytes).collect();
             let usual = fitting.iter().rev().find(|segment| **segment <= USUAL_SEGMENT).copied().unwrap_or(0);
             for segment in fitting {
@@ -96,7 +97,7 @@ mod tests {
 
     fn named(collective: &'static str, names: &[&str], ranks: usize, bytes: usize) -> Vec<String> {
         let algorithms: Vec<(i64, String)> = (0..).zip(names.iter().map(|name| name.to_string())).collect();
-        let (once, others) = candidates(collective, &algorithms, ranks, bytes);
+        let (once, others) = candidates(collective, &algorithms, true, ranks, bytes);
         once.iter().chain(&others).map(Forced::to_string).collect()
     }
 
@@ -120,6 +121,13 @@ mod tests {
             names[1..].iter().map(|n| format!("native:{n}")).collect::<Vec<_>>()
         );
         assert_eq!(named("bcast", &names, 8, 4 << 20).len(), 2 + SEGMENTS.len());
+    }
+
+    #[test]
+    fn without_segments_every_algorithm_is_tried_once() {
+        let algorithms = [(0, "ignore".into()), (1, "binomial".into())];
+        let (once, others) = candidates("bcast", &algorithms, false, 8, 1 << 20);
+        assert_eq!((once.len(), once[0].segment, others.len()), (1, 0, 0));
     }
 
     #[test]

@@ -11,6 +11,8 @@ pub mod lengths;
 mod limit;
 pub mod measure;
 #[cfg(feature = "mpi")]
+mod mpich;
+#[cfg(feature = "mpi")]
 pub mod native;
 #[cfg(not(feature = "mpi"))]
 #[path = "no_native.rs"]
@@ -47,7 +49,7 @@ const CRAWLING: f64 = 2e-3;
   mpirun -n 4 hypercoll bench broadcast all-reduce --sizes 8..4MiB --out results.json
   mpirun -n 4 hypercoll bench broadcast --algorithms msbt --packet 16KiB --repetitions 1000
 Every implementation is timed on the same buffers in the same run, in shuffled order, so that whatever disturbs the machine
-disturbs all of them. With Open MPI, all algorithms that native MPI can be made to use are tried for a short time first, and the
+disturbs all of them. With Open MPI and MPICH, all algorithms that native MPI can be made to use are tried for a short time first, and the
 best of them are measured beside its own choice. See bench/experiments/default.toml for what is run without arguments.")]
 pub struct BenchArgs {
     /// Only these collectives

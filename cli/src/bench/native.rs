@@ -1,7 +1,7 @@
 //! MPI's own collectives, by rsmpi.
 
 use super::candidates::Forced;
-use super::lengths;
+use super::{lengths, mpich};
 use hypercoll::collective::{Call, Collective, MpiFunction};
 use hypercoll::control_variables::ControlVariables;
 use mpi::collective::SystemOperation;
@@ -10,7 +10,7 @@ use mpi::point_to_point::send_receive_into;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 use mpi::{Count, Rank};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 /// Lets Open MPI look at the variables that force algorithms. It reads this one when it starts, and never again.
@@ -21,8 +21,20 @@ pub struct Native {
     world: SimpleCommunicator,
     rank: usize,
     variables: Option<ControlVariables>,
+    forcing: Option<Forcing>,
     /// Duplicates on which an algorithm is forced.
     forced: RefCell<HashMap<Forced, SimpleCommunicator>>,
+    /// The collective whose variable of MPICH's is set, and to what.
+    set: Cell<Option<(&'static str, i64)>>,
+}
+
+/// When an MPI library reads the variables that force an algorithm.
+#[derive(Clone, Copy, PartialEq)]
+enum Forcing {
+    /// When a communicator is made: Open MPI.
+    Communicators,
+    /// At every call: MPICH.
+    Calls,
 }
 
 /// The variable of Open MPI that forces an algorithm of a collective, and the one that says its segment size.
@@ -43,29 +55,47 @@ pub fn allow_forcing() {
 impl Native {
     pub fn new(world: SimpleCommunicator) -> Native {
         let rank = world.rank() as usize;
-        Native { world, rank, variables: ControlVariables::open().ok(), forced: RefCell::default() }
+        let variables = ControlVariables::open().ok();
+        let read = |name: &str| variables.as_ref().and_then(|variables| variables.read(name).ok()).flatten();
+        let forcing = match (read(DYNAMIC_RULES), read(&mpich::variable("bcast"))) {
+            (Some(1), _) => Some(Forcing::Communicators),
+            (_, Some(_)) => Some(Forcing::Calls),
+            _ => None,
+        };
+        Native { world, rank, variables, forcing, forced: RefCell::default(), set: Cell::default() }
     }
 
     /// Whether algorithms can be forced, on all ranks (which call this together).
     pub fn can_force(&self) -> bool {
-        let dynamic = self.variables.as_ref().map(|variables| variables.read(DYNAMIC_RULES));
-        let mut refusals = [f64::from(u8::from(!matches!(dynamic, Some(Ok(Some(1))))))];
+        let mut refusals = [f64::from(u8::from(self.forcing.is_none()))];
         self.maximum(&mut refusals);
         refusals[0] == 0.0
     }
 
     /// Numbers and names of the algorithms of a collective, by Open MPI's name for it.
     pub fn algorithms(&self, collective: &str) -> Vec<(i64, String)> {
-        let [name, _] = variables(collective);
-        let values = self.variables.as_ref().map(|variables| variables.values(&name));
-        values.and_then(|values| values.ok()).unwrap_or_default()
+        let Some(variables) = &self.variables else { return Vec::new() };
+        let algorithms = match self.forcing {
+            Some(Forcing::Communicators) => variables.values(&self::variables(collective)[0]),
+            Some(Forcing::Calls) => {
+                variables.description(&mpich::variable(collective)).map(|text| mpich::algorithms(&text))
+            }
+            None => return Vec::new(),
+        };
+        algorithms.unwrap_or_default()
     }
 
-    /// Makes a communicator on which an algorithm is forced, unless there is one (all ranks call this together).
-    ///
-    /// Open MPI reads the variables when a communicator is made; they are put back at once.
+    /// Whether algorithms that are forced cut messages into segments of a size that is forced as well.
+    pub fn has_segments(&self) -> bool {
+        self.forcing == Some(Forcing::Communicators)
+    }
+
+    /// Gets ready to run an algorithm that is forced (all ranks call this together): where variables are read when a communicator is made,
+    /// makes one, unless there is one, and puts them back at once.
     pub fn force(&self, forced: &Forced) -> hypercoll::Result<()> {
-        let Some(variables) = &self.variables else { return Ok(()) };
+        let Some(variables) = self.variables.as_ref().filter(|_| self.forcing == Some(Forcing::Communicators)) else {
+            return Ok(());
+        };
         if self.forced.borrow().contains_key(forced) {
             return Ok(());
         }
@@ -91,13 +121,33 @@ impl Native {
         Ok(())
     }
 
+    /// Lets MPICH's next calls go by an algorithm, or by its own choice again. This takes time when it changes, that is, for the first of
+    /// several repetitions, which does not count.
+    fn select(&self, forced: Option<&Forced>) {
+        let Some(variables) = self.variables.as_ref().filter(|_| self.forcing == Some(Forcing::Calls)) else { return };
+        let wanted = forced.map(|forced| (forced.collective, forced.algorithm));
+        if self.set.get() == wanted {
+            return;
+        }
+        let before = self.set.replace(wanted).map(|(collective, _)| (collective, mpich::OWN_CHOICE));
+        for (collective, algorithm) in before.into_iter().chain(wanted) {
+            let written = variables.write(&mpich::variable(collective), algorithm);
+            written.unwrap_or_else(|error| {
+                eprintln!("hypercoll: {error}");
+                self.abort()
+            });
+        }
+    }
+
     /// Runs a call, by MPI's own choice or by an algorithm that has been forced; the buffers are those of the library's call.
     ///
     /// # Panics
-    /// If the algorithm has not been forced before.
+    /// If [`Native::force`] has not been called for the algorithm before.
     pub fn run(&self, call: &Call, forced: Option<&Forced>, send: &[f64], receive: &mut [f64]) {
         let duplicates = self.forced.borrow();
-        let world = forced.map_or(&self.world, |forced| &duplicates[forced]);
+        self.select(forced);
+        let duplicate = forced.filter(|_| self.forcing == Some(Forcing::Communicators));
+        let world = duplicate.map_or(&self.world, |forced| &duplicates[forced]);
         let root = || world.process_at_rank(call.root as Rank);
         let on_root = self.rank == call.root;
         let sum = SystemOperation::sum;

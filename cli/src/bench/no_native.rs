@@ -15,6 +15,10 @@ impl Native {
         match self.0 {}
     }
 
+    pub fn has_segments(&self) -> bool {
+        match self.0 {}
+    }
+
     pub fn force(&self, _: &Forced) -> hypercoll::Result<()> {
         match self.0 {}
     }

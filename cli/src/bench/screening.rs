@@ -47,7 +47,7 @@ pub fn screen(
     let mut screened = Screened::default();
     if !native.can_force() {
         screened.warnings.push(
-            "this MPI does not let its algorithms be forced (Open MPI does, if coll_tuned_use_dynamic_rules is true): \
+            "this MPI does not let its algorithms be forced (MPICH does, and Open MPI, if coll_tuned_use_dynamic_rules is true): \
              native is its default only"
                 .into(),
         );
@@ -105,7 +105,8 @@ impl Group<'_, '_> {
     fn run(&mut self, seed: u64) -> Result<usize, Failure> {
         let call = &self.job.call;
         let Some(name) = open_mpi_name(call.collective) else { return Ok(0) };
-        let (once, mut others) = candidates(name, &self.native.algorithms(name), call.size, self.job.bytes);
+        let (once, mut others) =
+            candidates(name, &self.native.algorithms(name), self.native.has_segments(), call.size, self.job.bytes);
         let mut untried = 0;
         for at in shuffled(once.len(), seed, self.job.bytes) {
             untried += self.consider(&once[at])?;

@@ -25,7 +25,7 @@ pub(super) fn reduces<T: Element, O: Reduction<T>>(prepared: &mut Prepared, oper
 }
 
 /// Whether this is the root, as it has to be for calls in place that only the root makes.
-fn only_root(prepared: &Prepared, call: &'static str) -> Result<()> {
+pub(super) fn only_root(prepared: &Prepared, call: &'static str) -> Result<()> {
     let (rank, root, size) = (prepared.cube.rank, prepared.call.root, prepared.call.size);
     match rank == root {
         _ if root >= size => Err(Error::Root { root, size }),

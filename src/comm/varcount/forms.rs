@@ -1,7 +1,7 @@
 //! The forms with options of calls with blocks of different lengths.
 
 use super::{of_all, of_root, placed, At, Said, Waits};
-use crate::buffer::{Buffer, BufferMut, Element, Elements, ElementsMut};
+use crate::buffer::{Buffer, BufferMut, ContiguousMut, Element, Elements, ElementsMut};
 use crate::collective::Layout;
 use crate::comm::prepared::{length, AllGather, AllToAll, Gather, ReduceScatter, Scatter};
 use crate::engine::arguments::{Arguments, Held};
@@ -37,7 +37,7 @@ impl AllGather<'_> {
         R: PartitionedMut<Element = S::Element> + ?Sized,
     {
         let (at, places) = (Location::caller(), receive.places());
-        let arguments = self.made_varcount(at, send.elements(), receive.elements_mut().into(), &places);
+        let arguments = self.made_varcount(at, send.elements(), receive.buffer_mut().elements_mut(), &places);
         self.0.run(at, arguments)
     }
 
@@ -51,14 +51,14 @@ impl AllGather<'_> {
         scope: Sc,
         send: &'a S,
         receive: &'a mut R,
-    ) -> Result<Request<'a, [S::Element], Sc>>
+    ) -> Result<Request<'a, R::Buffer, Sc>>
     where
         S: Buffer + ?Sized,
         R: PartitionedMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         let (at, places) = (Location::caller(), receive.places());
-        let (data, receive) = lent_mut(receive.elements_mut());
+        let (data, receive) = lent_mut(receive.buffer_mut());
         let arguments = self.made_varcount(at, send.elements(), receive, &places);
         self.0.request(at, scope, arguments, data)
     }
@@ -76,10 +76,11 @@ impl AllGather<'_> {
     ) -> Result<PersistentOf<'a, T, Sc>>
     where
         R: PartitionedMut<Element = T> + ?Sized,
+        R::Buffer: ContiguousMut<Element = T>,
         Sc: Scope<'a>,
     {
         let (at, places) = (Location::caller(), receive.places());
-        let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive.elements_mut()));
+        let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive.buffer_mut().slice_mut()));
         let arguments = self.made_varcount(at, send.into(), receive, &places);
         self.0.persistent(at, scope, arguments, (from, into))
     }
@@ -113,7 +114,7 @@ impl AllToAll<'_> {
     {
         let (at, sent, received) = (Location::caller(), send.places(), receive.places());
         let arguments =
-            self.made_varcount(at, (send.elements().into(), &sent), (receive.elements_mut().into(), &received));
+            self.made_varcount(at, (send.buffer().elements(), &sent), (receive.buffer_mut().elements_mut(), &received));
         self.0.run(at, arguments)
     }
 
@@ -127,15 +128,15 @@ impl AllToAll<'_> {
         scope: Sc,
         send: &'a S,
         receive: &'a mut R,
-    ) -> Result<Request<'a, [S::Element], Sc>>
+    ) -> Result<Request<'a, R::Buffer, Sc>>
     where
         S: Partitioned + ?Sized,
         R: PartitionedMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         let (at, sent, received) = (Location::caller(), send.places(), receive.places());
-        let (data, receive) = lent_mut(receive.elements_mut());
-        let arguments = self.made_varcount(at, (send.elements().into(), &sent), (receive, &received));
+        let (data, receive) = lent_mut(receive.buffer_mut());
+        let arguments = self.made_varcount(at, (send.buffer().elements(), &sent), (receive, &received));
         self.0.request(at, scope, arguments, data)
     }
 
@@ -152,11 +153,14 @@ impl AllToAll<'_> {
     ) -> Result<PersistentOf<'a, T, Sc>>
     where
         S: PartitionedMut<Element = T> + ?Sized,
+        S::Buffer: ContiguousMut<Element = T>,
         R: PartitionedMut<Element = T> + ?Sized,
+        R::Buffer: ContiguousMut<Element = T>,
         Sc: Scope<'a>,
     {
         let (at, sent, received) = (Location::caller(), send.places(), receive.places());
-        let ((from, send), (into, receive)) = (lent_mut(send.elements_mut()), lent_mut(receive.elements_mut()));
+        let ((from, send), (into, receive)) =
+            (lent_mut(send.buffer_mut().slice_mut()), lent_mut(receive.buffer_mut().slice_mut()));
         let arguments = self.made_varcount(at, (send.into(), &sent), (receive, &received));
         self.0.persistent(at, scope, arguments, (from, into))
     }
@@ -276,8 +280,8 @@ impl Scatter<'_> {
         R: BufferMut<Element = S::Element> + ?Sized,
     {
         let at = Location::caller();
-        let send = send.map(|send| (send.elements(), send.places()));
-        let send = send.as_ref().map(|(send, places)| (Elements::from(*send), places));
+        let (send, places) = send.map(|send| (send.buffer().elements(), send.places())).unzip();
+        let send = send.zip(places.as_ref());
         let arguments = self.made_varcount(at, send, receive.elements_mut(), Waits::Yes);
         self.0.run(at, arguments)
     }
@@ -300,8 +304,8 @@ impl Scatter<'_> {
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let send = send.map(|send| (send.elements(), send.places()));
-        let send = send.as_ref().map(|(send, places)| (Elements::from(*send), places));
+        let (send, places) = send.map(|send| (send.buffer().elements(), send.places())).unzip();
+        let send = send.zip(places.as_ref());
         let (data, receive) = lent_mut(receive);
         let arguments = self.made_varcount(at, send, receive, Waits::No);
         self.0.request(at, scope, arguments, data)
@@ -321,10 +325,11 @@ impl Scatter<'_> {
     ) -> Result<PersistentOf<'a, T, Sc>>
     where
         S: PartitionedMut<Element = T> + ?Sized,
+        S::Buffer: ContiguousMut<Element = T>,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let (places, send) = send.map(|send| (send.places(), send.elements_mut())).unzip();
+        let (places, send) = send.map(|send| (send.places(), send.buffer_mut().slice_mut())).unzip();
         let ((from, send), (into, receive)) = (lent_mut(send.unwrap_or_default()), lent_mut(receive));
         let send = places.as_ref().map(|places| (send.into(), places));
         let arguments = self.made_varcount(at, send, receive, Waits::Yes);
@@ -362,9 +367,8 @@ impl Gather<'_> {
         R: PartitionedMut<Element = S::Element> + ?Sized,
     {
         let at = Location::caller();
-        let (places, receive) = receive.map(|receive| (receive.places(), receive.elements_mut())).unzip();
-        let arguments =
-            self.made_varcount(at, send.elements(), receive.map(ElementsMut::from).zip(places.as_ref()), Waits::Yes);
+        let (places, receive) = receive.map(|receive| (receive.places(), receive.buffer_mut().elements_mut())).unzip();
+        let arguments = self.made_varcount(at, send.elements(), receive.zip(places.as_ref()), Waits::Yes);
         self.0.run(at, arguments)
     }
 
@@ -386,9 +390,9 @@ impl Gather<'_> {
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let (places, receive) = receive.map(|receive| (receive.places(), receive.elements_mut())).unzip();
+        let (places, receive) = receive.map(|receive| (receive.places(), receive.buffer_mut().elements_mut())).unzip();
         let (data, send) = lent(send);
-        let arguments = self.made_varcount(at, send, receive.map(ElementsMut::from).zip(places.as_ref()), Waits::No);
+        let arguments = self.made_varcount(at, send, receive.zip(places.as_ref()), Waits::No);
         self.0.request(at, scope, arguments, data)
     }
 
@@ -406,10 +410,11 @@ impl Gather<'_> {
     ) -> Result<PersistentOf<'a, T, Sc>>
     where
         R: PartitionedMut<Element = T> + ?Sized,
+        R::Buffer: ContiguousMut<Element = T>,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let (places, receive) = receive.map(|receive| (receive.places(), receive.elements_mut())).unzip();
+        let (places, receive) = receive.map(|receive| (receive.places(), receive.buffer_mut().slice_mut())).unzip();
         let ((from, send), (into, receive)) = (lent_mut(send), lent_mut(receive.unwrap_or_default()));
         let arguments =
             self.made_varcount(at, send.into(), places.as_ref().map(|places| (receive, places)), Waits::Yes);

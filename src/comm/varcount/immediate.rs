@@ -3,7 +3,7 @@
 //!
 //! Of a scatter and a gather, the nonblocking ones go the direct way: lengths that others need would have to be told before.
 
-use crate::buffer::{Buffer, BufferMut, Element};
+use crate::buffer::{Buffer, BufferMut, ContiguousMut, Element};
 use crate::comm::{Hypercube, Process};
 use crate::error::Result;
 use crate::operation::Reduction;
@@ -11,7 +11,7 @@ use crate::partition::{Count, Partition, PartitionMut, Partitioned, PartitionedM
 use crate::raw::request::{PersistentOf, Request, Scope};
 
 impl Hypercube {
-    /// A nonblocking [`Hypercube::all_gather_varcount_into`]. The request's data is all of `receive`.
+    /// A nonblocking [`Hypercube::all_gather_varcount_into`]. The request's data is the buffer of `receive`.
     ///
     /// # Errors
     /// As the blocking call's; what goes wrong between ranks may only be known when the request is waited for.
@@ -25,7 +25,7 @@ impl Hypercube {
     ///     request::scope(|scope| {
     ///         let request = cube.immediate_all_gather_varcount_into(scope, &send, &mut partition).unwrap();
     ///         // ... work on something else ...
-    ///         assert_eq!(request.wait_for_data().unwrap(), [1, 2, 2]);
+    ///         assert_eq!(request.wait_for_data().unwrap(), &[1, 2, 2]);
     ///     });
     /// });
     /// ```
@@ -35,7 +35,7 @@ impl Hypercube {
         scope: Sc,
         send: &'a S,
         receive: &'a mut R,
-    ) -> Result<Request<'a, [S::Element], Sc>>
+    ) -> Result<Request<'a, R::Buffer, Sc>>
     where
         S: Buffer + ?Sized,
         R: PartitionedMut<Element = S::Element> + ?Sized,
@@ -44,7 +44,7 @@ impl Hypercube {
         self.all_gather().start_varcount(scope, send, receive)
     }
 
-    /// A nonblocking [`Hypercube::all_to_all_varcount_into`]. The request's data is all of `receive`.
+    /// A nonblocking [`Hypercube::all_to_all_varcount_into`]. The request's data is the buffer of `receive`.
     ///
     /// # Errors
     /// As the blocking call's; what goes wrong between ranks may only be known when the request is waited for.
@@ -54,7 +54,7 @@ impl Hypercube {
         scope: Sc,
         send: &'a S,
         receive: &'a mut R,
-    ) -> Result<Request<'a, [S::Element], Sc>>
+    ) -> Result<Request<'a, R::Buffer, Sc>>
     where
         S: Partitioned + ?Sized,
         R: PartitionedMut<Element = S::Element> + ?Sized,
@@ -99,6 +99,7 @@ impl Hypercube {
     ) -> Result<PersistentOf<'a, T, Sc>>
     where
         R: PartitionedMut<Element = T> + ?Sized,
+        R::Buffer: ContiguousMut<Element = T>,
         Sc: Scope<'a>,
     {
         self.all_gather().init_varcount(scope, send, receive)
@@ -117,7 +118,9 @@ impl Hypercube {
     ) -> Result<PersistentOf<'a, T, Sc>>
     where
         S: PartitionedMut<Element = T> + ?Sized,
+        S::Buffer: ContiguousMut<Element = T>,
         R: PartitionedMut<Element = T> + ?Sized,
+        R::Buffer: ContiguousMut<Element = T>,
         Sc: Scope<'a>,
     {
         self.all_to_all().init_varcount(scope, send, receive)
@@ -226,6 +229,7 @@ impl Process<'_> {
     ) -> Result<PersistentOf<'a, T, Sc>>
     where
         S: PartitionedMut<Element = T> + ?Sized,
+        S::Buffer: ContiguousMut<Element = T>,
         Sc: Scope<'a>,
     {
         self.cube.scatter(self.rank).init_varcount(scope, send, receive)
@@ -244,6 +248,7 @@ impl Process<'_> {
     ) -> Result<PersistentOf<'a, T, Sc>>
     where
         R: PartitionedMut<Element = T> + ?Sized,
+        R::Buffer: ContiguousMut<Element = T>,
         Sc: Scope<'a>,
     {
         self.cube.gather(self.rank).init_varcount(scope, send, receive)

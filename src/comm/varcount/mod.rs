@@ -18,6 +18,7 @@ mod ahead;
 mod calls;
 mod forms;
 mod immediate;
+mod in_place;
 
 use crate::collective::{Call, Layout};
 use crate::comm::prepared::Prepared;

@@ -44,6 +44,9 @@ const NO_OBJECT: c_int = {
 /// Bytes of the longest name; longer ones are cut off.
 const NAME: usize = 256;
 
+/// Bytes of the longest description, of which more is cut off as well.
+const DESCRIPTION: usize = 4096;
+
 /// Access to the control variables of the MPI library.
 ///
 /// Open and use it while MPI is up, that is, between `MPI_Init` and `MPI_Finalize`: at any other time its methods return
@@ -156,6 +159,20 @@ impl ControlVariables {
     }
 }
 
+impl ControlVariables {
+    /// What MPI says of a variable, in words; empty if MPI has no variable of that name, or says nothing.
+    ///
+    /// # Errors
+    /// [`Error::Mpi`] if MPI refuses.
+    pub fn description(&self, name: &str) -> Result<String> {
+        let mut text = vec![0u8; DESCRIPTION];
+        Ok(match find(name)? {
+            Some(variable) => describe_in_words(variable.index, &mut text).map(|_| until_zero(&text))?,
+            None => String::new(),
+        })
+    }
+}
+
 impl Drop for ControlVariables {
     fn drop(&mut self) {
         // After MPI_Finalize nothing is left to close: Open MPI 4.1 crashes if it is tried.
@@ -195,13 +212,19 @@ fn find(name: &str) -> Result<Option<Variable>> {
 }
 
 fn describe(index: c_int) -> Result<Variable> {
+    describe_in_words(index, &mut [])
+}
+
+/// The same, with what MPI says of it in words, where there is room for any.
+fn describe_in_words(index: c_int, words: &mut [u8]) -> Result<Variable> {
     let mut name = [0u8; NAME];
-    let (mut len, mut no_description): (c_int, c_int) = (NAME as c_int, 0);
+    let (mut len, mut room): (c_int, c_int) = (NAME as c_int, words.len() as c_int);
+    let words = if words.is_empty() { std::ptr::null_mut() } else { words.as_mut_ptr().cast::<c_char>() };
     let (mut verbosity, mut bind, mut scope): (c_int, c_int, c_int) = (0, 0, 0);
     let mut values: ffi::MPI_T_enum = std::ptr::null_mut();
     let mut type_name = [0u8; ffi::MPI_MAX_OBJECT_NAME as usize + 1];
     let mut type_len: c_int = 0;
-    // SAFETY: out parameters as MPI wants them: the name with its length, no description, and a type that MPI has defined,
+    // SAFETY: out parameters as MPI wants them: the name and the description with their lengths, and a type that MPI has defined,
     // of which the name is asked for into a text of MPI_MAX_OBJECT_NAME bytes.
     unsafe {
         let mut kind = ffi::RSMPI_DATATYPE_NULL;
@@ -212,8 +235,8 @@ fn describe(index: c_int) -> Result<Variable> {
             &mut verbosity,
             &mut kind,
             &mut values,
-            std::ptr::null_mut(),
-            &mut no_description,
+            words,
+            &mut room,
             &mut bind,
             &mut scope,
         );
