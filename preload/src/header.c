@@ -140,6 +140,7 @@ size_t hypercoll_operations(struct operation *operations, size_t room) {
 
 const void *hypercoll_in_place(void) { return MPI_IN_PLACE; }
 const void *hypercoll_bottom(void) { return MPI_BOTTOM; }
+MPI_Op hypercoll_null_operation(void) { return MPI_OP_NULL; }
 
 /* Errors that calls of ours may end with. */
 int hypercoll_error_other(void) { return MPI_ERR_OTHER; }
