@@ -83,21 +83,29 @@ pub unsafe fn give(request: Request, into: *mut MPI_Request, turn: &Turn) -> c_i
 /// A call is over: so is its request.
 pub unsafe fn complete(request: *mut Request, turn: &Turn) {
     (*request).end(turn);
-    let handle = (*request).handle;
     match &(*request).again {
         // Whoever waits for it may have it freed from here on.
-        None => ffi::PMPI_Grequest_complete(handle),
-        Some(Again { tag, .. }) => {
-            // What has gone wrong comes as a message that is too long.
-            let (tag, byte) = (*tag, 0u8);
-            let too_long = c_int::from((*request).failed.is_some());
-            (*request).raise();
-            match session::tables(turn).requests.itself.comm {
-                Some(comm) => ffi::PMPI_Send((&raw const byte).cast(), too_long, ffi::RSMPI_UINT8_T, RANK, tag, comm),
-                None => SUCCESS,
-            }
+        None => {
+            ffi::PMPI_Grequest_complete((*request).handle);
         }
-    };
+        Some(Again { tag, .. }) if (*request).failed.is_none() => say_to_itself(*tag, 0, turn),
+        // What has gone wrong comes as a message that is too long. Open MPI 4 frees such a request; it is not ours any more.
+        Some(Again { tag, .. }) => {
+            let tag = *tag;
+            (*request).raise();
+            let request = Box::from_raw(request);
+            session::tables(turn).requests.forget(request.handle);
+            pins::release(&request.pins, turn);
+            say_to_itself(tag, 1, turn);
+        }
+    }
+}
+
+/// Sends the message that a persistent request waits for, of so many bytes.
+unsafe fn say_to_itself(tag: c_int, bytes: c_int, turn: &Turn) {
+    let Some(comm) = session::tables(turn).requests.itself.comm else { return };
+    let byte = 0u8;
+    ffi::PMPI_Send((&raw const byte).cast(), bytes, ffi::RSMPI_UINT8_T, RANK, tag, comm);
 }
 
 /// What MPI asks of a generalised request that is over: the empty status, and whether anything has gone wrong.

@@ -359,18 +359,70 @@ static void refused(void) {
     MPI_Errhandler_free(&handler);
 }
 
+static int calls_of_handler;
+static void handle(MPI_Comm *which, int *code, ...) {
+    (void)which, (void)code;
+    calls_of_handler++;
+}
+
+static void check_error(int code, const char *text, const char *what) {
+    char said[MPI_MAX_ERROR_STRING] = "";
+    int class = MPI_SUCCESS, len;
+    MPI_Error_class(code, &class);
+    MPI_Error_string(code, said, &len);
+    check(code != MPI_SUCCESS && class == MPI_ERR_OTHER && strstr(said, text), what);
+}
+
+/* Ranks differ in a call: an error on all ranks, and of all later calls, by the communicator's error handler. */
+static void differ(void) {
+    MPI_Errhandler handler;
+    MPI_Request request, persistent;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_create_errhandler(handle, &handler);
+    for (int form = 0; form < 2; form++) {
+        MPI_Comm own;
+        long mine[5] = {0}, sums[5];
+        int count = rank == 1 ? 5 : 4, code;
+        MPI_Comm_dup(comm, &own);
+        MPI_Comm_set_errhandler(own, handler);
+        MPI_Barrier(own);
+        PREPARE(Allreduce_init, mine, sums, count, MPI_LONG, MPI_SUM, own, MPI_INFO_NULL, &persistent);
+        calls_of_handler = 0;
+        if (form == 0) {
+            check(MPI_Iallreduce(mine, sums, count, MPI_LONG, MPI_SUM, own, &request) == MPI_SUCCESS, "start of calls that differ");
+            check_error(MPI_Wait(&request, MPI_STATUS_IGNORE), "iallreduce: ", "wait for calls that differ");
+            check(request == MPI_REQUEST_NULL, "request that has failed");
+        } else {
+            check(MPI_Start(&persistent) == MPI_SUCCESS, "start of persistent calls that differ");
+            code = MPI_Wait(&persistent, MPI_STATUS_IGNORE);
+            check(code == MPI_ERR_TRUNCATE, "wait for persistent calls that differ");
+        }
+        check(calls_of_handler == 1, "error handler");
+        check_error(MPI_Ibarrier(own, &request), "ibarrier: ", "call on a broken communicator");
+        check(calls_of_handler == 2, "error handler again");
+        if (form == 1) {
+            MPI_Comm_free(&own);
+            continue;
+        }
+        check_error(MPI_Start(&persistent), "allreduce_init: ", "start on a broken communicator");
+        MPI_Request_free(&persistent);
+        MPI_Comm_free(&own);
+    }
+    MPI_Errhandler_free(&handler);
+}
+
 int main(int argc, char **argv) {
     struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"several", several}, {"waits", waits_for_something_else}, {"freed", freed}, {"again", again}, {"refused", refused}};
+    } all[] = {{"several", several}, {"waits", waits_for_something_else}, {"freed", freed}, {"again", again}, {"refused", refused}, {"differ", differ}};
     int provided;
     MPI_Init_thread(&argc, &argv, argc > 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     comm = MPI_COMM_WORLD;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     MPI_Barrier(comm);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         if (argc < 2 || !strcmp(argv[1], all[i].name) || !strcmp(argv[1], "all")) all[i].run();
     if (!wrong) printf("rank %d: all is well\n", rank);
     MPI_Finalize();
