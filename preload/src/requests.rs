@@ -75,9 +75,12 @@ struct Request {
     cube: Rc<Hypercube>,
 }
 
+/// Makes a call of its arguments.
+type Plan = dyn Fn(&mut Ours) -> Result<(), Left>;
+
 /// How a persistent call is started.
 struct Again {
-    plan: Box<dyn Fn(&mut Ours) -> Result<(), Left>>,
+    plan: Box<Plan>,
     size: usize,
     options: Options,
     /// That of its message from this rank to itself.
