@@ -135,3 +135,30 @@ fn requests_are_requests_of_mpi() {
         assert_eq!(output.stdout.contains("  MPI: "), !served, "{}", output.told());
     }
 }
+
+/// A form of a collective can be named, and is left to MPI alone. What MPI is tried out for in blocking calls may be MPI's in others.
+#[test]
+fn forms_are_chosen() {
+    let program = built("tests/programs/requests.c", "forms", &[]);
+    let run = |variables: &[(&str, &str)]| {
+        let variables = [variables, &[("HYPERCOLL_REPORT", "-")]].concat();
+        let output = through_hypercoll(&variables, 3, &program, &["several"]);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), 3, "{}", output.told());
+        output.stdout
+    };
+    run(&[]);
+    if !are_served() {
+        return eprintln!("this MPI makes nonblocking calls itself");
+    }
+    let is = |rows: &str, name: &str, by: &str| {
+        let mut rows = rows.lines().filter(|row| row.split(' ').next() == Some(name)).peekable();
+        rows.peek().is_some() && rows.all(|row| row.contains(by))
+    };
+    let rows = run(&[ALL[0], ALL[1], ("HYPERCOLL_NATIVE", "iallreduce,MPI_Ibcast")]);
+    assert!(is(&rows, "iallreduce", "MPI: asked for") && is(&rows, "ibcast", "MPI: asked for"), "{rows}");
+    assert!(is(&rows, "allreduce", "ours: ") && is(&rows, "iallgather", "ours: "), "{rows}");
+    let rows = run(&[ALL[0], ALL[1], ("HYPERCOLL_ONLY", "allreduce")]);
+    assert!(is(&rows, "iallreduce", "ours: ") && is(&rows, "allreduce", "ours: "), "{rows}");
+    assert!(is(&rows, "iallgather", "MPI: asked for"), "{rows}");
+}
