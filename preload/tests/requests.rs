@@ -31,8 +31,7 @@ fn are_served() -> bool {
     let variables = [ALL[0], ALL[1], ("HYPERCOLL_REPORT", "-")];
     let output = through_hypercoll(&variables, 2, &program, &["several"]);
     assert_eq!(output.code, Some(0), "{}", output.told());
-    let served = !output.stdout.contains("MPI: an MPI whose waits move nothing else");
-    served
+    !output.stdout.contains("MPI: an MPI whose waits move nothing else")
 }
 
 /// Each of these functions has been served by the library, if any may be.
