@@ -1,6 +1,7 @@
 /* What only the header of MPI knows: constants that are macros, and the predefined handles by name. */
 
 #include <mpi.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef HYPERCOLL_PROBE
