@@ -23,7 +23,7 @@ pub struct PreloadArgs {
     /// output: -
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Only these collectives, by MPI's names: bcast,allreduce,...
+    /// Only these collectives, by MPI's names: bcast,allreduce,...; or of these forms: ibcast,bcast_init,...
     #[arg(long, value_name = "LIST")]
     only: Option<String>,
     /// Leave these collectives to MPI

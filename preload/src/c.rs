@@ -2,7 +2,7 @@
 //!
 //! A macro writes them, once with C's `int` for counts, and once for large counts where this MPI has such functions.
 
-use crate::calls::{self, List, Native};
+use crate::calls::{self, How, List, Native};
 use crate::foreign;
 use crate::kind::Kind;
 use crate::native::{ffi, SUCCESS};
@@ -81,7 +81,7 @@ macro_rules! entries {
         /// As MPI says.
         #[no_mangle]
         pub unsafe extern "C" fn $name($($p: of_letter!($letter)),*) -> c_int {
-            let native = Native { kind: Kind::$kind, call: &|| ffi::$native($($p),*) };
+            let native = Native { kind: Kind::$kind, how: How::Waits, call: &|| ffi::$native($($p),*) };
             calls::$ours(&native, $(argument!($letter $p)),*)
         }
     )*};
@@ -178,6 +178,7 @@ pub mod large {
 }
 
 mod passed;
+pub mod started;
 
 /// `MPI_Init`.
 ///

@@ -1,7 +1,7 @@
 //! The collectives of MPI as calls of the library: what a buffer, a count, a datatype and an operation of MPI's are there.
 //!
-//! One function a collective. Each takes the native function as well, for calls that are not ours: which ones that are, all ranks of a
-//! communicator decide alike.
+//! One function a collective, for its blocking, nonblocking and persistent form. Each takes the native function as well, for calls that
+//! are not ours: which ones that are, all ranks of a communicator decide alike.
 
 mod moving;
 mod reducing;
@@ -12,19 +12,21 @@ pub use moving::{
 pub use reducing::{allreduce, exscan, reduce, reduce_scatter, reduce_scatter_block, scan};
 
 use crate::communicator::{Communicator, Cube};
-use crate::datatype::{Blocks, Data, Layout};
+use crate::datatype::{Back, Blocks, Data, Layout, Lent};
 use crate::failure;
-use crate::kind::Kind;
+use crate::kind::{Form, Kind};
 use crate::native::{self, ffi};
+use crate::operation::Operation;
 use crate::quick::{self, Key};
 use crate::report::By;
+use crate::requests::{self, Start, Transfer};
 use crate::session;
 use crate::trial::{Next, Who};
 use crate::turn;
-use ffi::{MPI_Comm, MPI_Count, MPI_Datatype};
+use ffi::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Op, MPI_Request};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::raw::{Buffers, Datatype, Operator};
-use hypercoll::select::Options;
+use hypercoll::schedule::Side;
 use std::ffi::{c_int, c_void};
 use std::time::Instant;
 
@@ -34,7 +36,29 @@ const BYTE: Datatype = Datatype::contiguous("byte", 1);
 /// The native function with the arguments of a call.
 pub struct Native<'n> {
     pub kind: Kind,
+    pub how: How,
     pub call: &'n dyn Fn() -> c_int,
+}
+
+/// How a call is made.
+#[derive(Clone, Copy)]
+pub enum How {
+    /// It is over when the function returns.
+    Waits,
+    /// It is started, and the request put here.
+    Starts(*mut MPI_Request),
+    /// The same of one that is to be started later, again and again.
+    Prepares(*mut MPI_Request),
+}
+
+impl How {
+    pub fn form(self) -> Form {
+        match self {
+            How::Waits => Form::Blocking,
+            How::Starts(_) => Form::Nonblocking,
+            How::Prepares(_) => Form::Persistent,
+        }
+    }
 }
 
 /// A list of counts or displacements, one a rank.
@@ -65,10 +89,12 @@ impl List {
     }
 }
 
-/// Why a call is not over.
-enum Left {
+/// Why a call is not over, or not under way.
+pub enum Left {
     /// MPI is to make it, and why.
     ToMpi(&'static str),
+    /// It is ours, and was only to be prepared.
+    ToLater,
     Failed(hypercoll::Error),
 }
 
@@ -83,14 +109,16 @@ const WRONG: Left = Left::ToMpi("arguments that make no sense");
 const UNDEFINED: Left = Left::ToMpi("an operation that the standard does not define for the datatype");
 
 /// A call that is ours.
-struct Ours {
+pub struct Ours {
     own: *mut Communicator,
     kind: Kind,
     key: Option<Key>,
     rank: usize,
     size: usize,
     /// Bytes that the call is about.
-    bytes: usize,
+    pub bytes: usize,
+    /// What a call has that is only started.
+    pub start: Option<Box<Start>>,
     /// When it began, if it is timed to see who is faster.
     timed: Option<Instant>,
 }
@@ -103,8 +131,11 @@ unsafe fn serve(
     native: &Native,
     comm: MPI_Comm,
     key: Option<Key>,
-    ours: impl FnOnce(&mut Ours) -> Result<(), Left>,
+    ours: impl Fn(&mut Ours) -> Result<(), Left> + 'static,
 ) -> c_int {
+    if native.how.form() != Form::Blocking {
+        return requests::serve(native, comm, ours);
+    }
     match quick::is_native(native.kind, comm, key) {
         true => (native.call)(),
         false => looked_at(native, comm, key, ours),
@@ -130,8 +161,8 @@ unsafe fn looked_at(
     let reports = session::facts().asked.report.is_some();
     let start = reports.then(Instant::now);
     let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
-    let mut call = Ours { own, kind, key, rank, size, bytes: 0, timed: None };
-    let outcome = match Communicator::ready(own, native.kind, &turn) {
+    let mut call = Ours { own, kind, key, rank, size, bytes: 0, start: None, timed: None };
+    let outcome = match Communicator::ready(own, native.kind, Form::Blocking, &turn) {
         Ok(()) => ours(&mut call),
         Err(why) => Err(Left::ToMpi(why)),
     };
@@ -145,13 +176,14 @@ unsafe fn looked_at(
             if let (Some(start), Cube::Ours(cube)) = (start, &(*own).cube) {
                 let seconds = start.elapsed().as_secs_f64();
                 let by = By::Ours(cube.last_algorithm().unwrap_or("nothing to do"));
-                session::tables(&turn).note(native.kind, bytes, by, seconds);
+                session::tables(&turn).note((native.kind, Form::Blocking), bytes, by, seconds);
             }
             if let Some(start) = timed {
                 (*own).trial(kind, bytes).note(Who::Ours, start.elapsed().as_secs_f64());
             }
             native::SUCCESS
         }
+        Err(Left::ToLater) => native::SUCCESS,
         Err(Left::ToMpi(why)) => {
             drop(turn);
             let Some(start) = (reports || timed.is_some()).then(Instant::now) else { return (native.call)() };
@@ -159,7 +191,7 @@ unsafe fn looked_at(
             let seconds = start.elapsed().as_secs_f64();
             if session::is_active() {
                 let turn = turn::take();
-                session::tables(&turn).note(native.kind, bytes, By::Mpi(why), seconds);
+                session::tables(&turn).note((native.kind, Form::Blocking), bytes, By::Mpi(why), seconds);
                 if timed.is_some() {
                     // It is there still: no communicator is freed in the middle of a call on it.
                     (*own).trial(kind, bytes).note(Who::Native, seconds);
@@ -182,24 +214,47 @@ pub unsafe fn pass(native: &Native, why: &'static str) -> c_int {
     }
     let start = Instant::now();
     let code = (native.call)();
-    session::tables(&turn::take()).note(native.kind, 0, By::Mpi(why), start.elapsed().as_secs_f64());
+    let what = (native.kind, native.how.form());
+    session::tables(&turn::take()).note(what, 0, By::Mpi(why), start.elapsed().as_secs_f64());
     code
 }
 
 impl Ours {
+    /// A call that is started, on a communicator with so many ranks.
+    pub fn started(own: *mut Communicator, kind: Kind, rank: usize, size: usize, start: Start) -> Ours {
+        Ours { own, kind, key: None, rank, size, bytes: 0, start: Some(Box::new(start)), timed: None }
+    }
+
     fn root(&self, root: i64) -> Result<usize, Left> {
         usize::try_from(root).ok().filter(|&root| root < self.size).ok_or(WRONG)
     }
 
-    fn data(&self, at: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Data, Left> {
+    /// Sees to it that a datatype is there for as long as a call that is only started.
+    fn keep(&mut self, datatype: MPI_Datatype) {
+        if let Some(start) = &mut self.start {
+            start.keep_type(datatype);
+        }
+    }
+
+    /// An operation on elements of a datatype.
+    fn operation(&mut self, op: MPI_Op, datatype: MPI_Datatype, layout: Layout) -> Result<Operation, Left> {
+        let operation = Operation::of(op, datatype, layout).ok_or(UNDEFINED)?;
+        if let Some(start) = &mut self.start {
+            start.keep_operation(op);
+        }
+        Ok(operation)
+    }
+
+    fn data(&mut self, at: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Data, Left> {
         let count = usize::try_from(count).map_err(|_| WRONG)?;
         let layout = Layout::of(datatype).ok_or(WRONG)?;
         count.checked_mul(layout.size.max(1)).filter(|&bytes| bytes <= isize::MAX as usize).ok_or(WRONG)?;
+        self.keep(datatype);
         Ok(Data { at: at.cast_mut().cast(), count, datatype, layout })
     }
 
     /// One block of `count` elements a rank, one after another.
-    fn all(&self, at: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Data, Left> {
+    fn all(&mut self, at: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Data, Left> {
         let all = count.checked_mul(self.size as i64).ok_or(WRONG)?;
         self.data(at, all, datatype)
     }
@@ -213,7 +268,7 @@ impl Ours {
     /// # Safety
     /// The lists have as many entries as there are ranks.
     unsafe fn blocks(
-        &self,
+        &mut self,
         at: *const c_void,
         counts: List,
         displacements: List,
@@ -223,6 +278,7 @@ impl Ours {
             return Err(WRONG);
         }
         let layout = Layout::of(datatype).ok_or(WRONG)?;
+        self.keep(datatype);
         let blocks = (0..self.size).map(|rank| {
             let count = usize::try_from(counts.get(rank)).map_err(|_| WRONG)?;
             let at = at.cast_mut().cast::<u8>().wrapping_offset(displacements.get(rank) as isize * layout.extent);
@@ -232,12 +288,24 @@ impl Ours {
     }
 
     /// Notes what the call is about, and whether it is ours. `exact`: its result is the same whoever makes it.
+    ///
+    /// Of a nonblocking or persistent one nobody knows how long it takes, as the program does something else meanwhile. So it is made by
+    /// MPI where blocking ones of its kind and size are.
     fn choose(&mut self, call: &Call, element: usize, exact: bool) -> Result<(), Left> {
         self.bytes = call.count * element;
+        if self.start.as_ref().is_some_and(|start| start.is_chosen()) {
+            return Ok(());
+        }
         // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
         let own = unsafe { &mut *self.own };
         if own.native_is_faster(call, element) {
             return Err(Left::ToMpi("measured faster"));
+        }
+        if let Some(start) = &mut self.start {
+            if call.layout.is_none() && own.may_be_native(exact) && own.is_found_native(self.kind, self.bytes) {
+                return Err(Left::ToMpi("found faster"));
+            }
+            return start.chosen(own.asked(call, element));
         }
         // Of blocks of different lengths ranks know different ones.
         if call.layout.is_some() || !own.may_be_native(exact) {
@@ -265,6 +333,49 @@ impl Ours {
         Call::new(collective, self.size, count)
     }
 
+    /// Makes a call of bytes that are moved, or starts it.
+    ///
+    /// # Safety
+    /// As for [`hypercoll::Hypercube::start_raw`].
+    unsafe fn make(&mut self, call: Call, sent: Lent, received: Lent, back: impl Into<Back>) -> Result<(), Left> {
+        self.make_by(call, sent, received, back.into(), &BYTE, None)
+    }
+
+    /// The same of elements that are combined.
+    ///
+    /// # Safety
+    /// As for [`hypercoll::Hypercube::start_raw`].
+    unsafe fn make_by(
+        &mut self,
+        call: Call,
+        sent: Lent,
+        received: Lent,
+        back: Back,
+        element: &Datatype<'static>,
+        op: Option<Operation>,
+    ) -> Result<(), Left> {
+        if let Some(start) = &mut self.start {
+            return Ok(start.begin(call, sent, received, back, element, op)?);
+        }
+        if session::several_threads() && requests::any() {
+            // Another thread may wait for a call on this communicator, and cannot see that it is over while this one waits in the library.
+            let Cube::Ours(cube) = &(*self.own).cube else { return Err(Left::ToMpi("MPI has ended")) };
+            let options = (*self.own).asked(&call, element.size);
+            let transfer = Transfer::begin(cube, call, &options, (sent, received, back), element, op)?;
+            return Ok(transfer.wait()?);
+        }
+        match op {
+            None => self.run(call, sent.start, received.start, element, None)?,
+            Some(op) => {
+                let combine = |side: Side, from: &[u8], into: &mut [u8]| op.combine(side, from, into);
+                let operator = Operator { name: op.name, commutes: op.commutes, combine: &combine };
+                self.run(call, sent.start, received.start, element, Some(&operator))?;
+            }
+        }
+        back.returned(&received);
+        Ok(())
+    }
+
     /// # Safety
     /// As for [`hypercoll::Hypercube::run_raw`].
     unsafe fn run(
@@ -276,10 +387,7 @@ impl Ours {
         operator: Option<&Operator>,
     ) -> Result<(), Left> {
         let Cube::Ours(cube) = &(*self.own).cube else { return Err(Left::ToMpi("MPI has ended")) };
-        let options = match (*self.own).options.is_empty() && !(*self.own).reproducible {
-            true => Options::default(),
-            false => (*self.own).asked(&call, datatype.size),
-        };
+        let options = (*self.own).asked(&call, datatype.size);
         let (options, buffers) = (&options, Buffers { send, receive });
         Ok(cube.run_raw(call, options, buffers, datatype, operator)?)
     }

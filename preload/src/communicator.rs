@@ -1,8 +1,9 @@
 //! Communicators of the program, each with a `Hypercube` of its ranks, which is made when it is first needed and goes with it.
 
-use crate::kind::Kind;
+use crate::kind::{Form, Kind};
 use crate::native::{self, ffi, SUCCESS};
 use crate::quick;
+use crate::requests;
 use crate::session::{self, Compares};
 use crate::trial::{self, Trial};
 use crate::turn::{self, Turn};
@@ -15,6 +16,7 @@ use mpi::traits::FromRaw;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
+use std::rc::Rc;
 
 /// A communicator of the program's.
 pub struct Communicator {
@@ -46,7 +48,7 @@ pub enum Cube {
     Later,
     /// Native MPI, and why.
     Native(&'static str),
-    Ours(Box<Hypercube>),
+    Ours(Rc<Hypercube>),
 }
 
 /// All of them that there are.
@@ -159,6 +161,7 @@ impl Communicators {
 pub unsafe extern "C" fn freed(_: MPI_Comm, _: c_int, kept: *mut c_void, _: *mut c_void) -> c_int {
     let turn = turn::take();
     quick::forget();
+    requests::outlive(kept.cast(), &turn);
     let own = session::tables(&turn).communicators.remove(kept.cast());
     // Its hypercube goes after the tables have been left, as it calls MPI.
     drop(own);
@@ -166,20 +169,31 @@ pub unsafe extern "C" fn freed(_: MPI_Comm, _: c_int, kept: *mut c_void, _: *mut
 }
 
 impl Communicator {
-    /// Counts a call, and has a hypercube made if it is time for it; why the call is left to MPI, if it is.
+    /// Counts a call, and has a hypercube made if it is time for it; why the call is left to MPI, if it is. A nonblocking one may not
+    /// wait for other ranks, as it takes to make one.
     ///
     /// # Safety
     /// A live communicator, all of whose ranks do the same.
-    pub unsafe fn ready(own: *mut Communicator, kind: Kind, turn: &Turn) -> Result<(), &'static str> {
+    pub unsafe fn ready(own: *mut Communicator, kind: Kind, form: Form, turn: &Turn) -> Result<(), &'static str> {
         let asked = &session::facts().asked;
         (*own).calls += 1;
         match (*own).cube {
             Cube::Native(why) => return Err(why),
-            _ if !asked.ours.has(kind) => return Err("asked for"),
+            _ if !asked.ours.has(kind, form) => return Err("asked for"),
             Cube::Ours(_) => return Ok(()),
+            Cube::Later if form == Form::Nonblocking => return Err("no hypercube yet, and no time to make one"),
             Cube::Later if (*own).calls < asked.from && (*own).is_young() => return Err("a young communicator"),
             Cube::Later => (),
         }
+        Communicator::make(own, turn)
+    }
+
+    /// Has a hypercube made.
+    ///
+    /// # Safety
+    /// As for [`Communicator::ready`].
+    pub unsafe fn make(own: *mut Communicator, turn: &Turn) -> Result<(), &'static str> {
+        let asked = &session::facts().asked;
         let cube = made((*own).comm, (*own).rank, asked.compares);
         (*own).cube = match cube {
             Some((cube, tries)) => {
@@ -189,7 +203,7 @@ impl Communicator {
                     (*own).avoid.clear();
                 }
                 session::tables(turn).communicators.served += 1;
-                Cube::Ours(Box::new(cube))
+                Cube::Ours(Rc::new(cube))
             }
             None => Cube::Native("no hypercube can be made"),
         };
@@ -219,8 +233,16 @@ impl Communicator {
         self.trials.entry((kind, trial::class(bytes))).or_default()
     }
 
+    /// Whether calls like these are found to be faster by native MPI.
+    pub fn is_found_native(&self, kind: Kind, bytes: usize) -> bool {
+        self.trials.get(&(kind, trial::class(bytes))).is_some_and(Trial::is_native)
+    }
+
     /// What is asked of a call.
     pub fn asked(&self, call: &Call, element: usize) -> Options {
+        if self.options.is_empty() && !self.reproducible {
+            return Options::default();
+        }
         let asked = self.options.iter().find(|(collective, _)| *collective == call.collective);
         let asked = asked.map_or_else(Options::default, |(_, options)| options.clone());
         let Cube::Ours(cube) = &self.cube else { return asked };

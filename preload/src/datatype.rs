@@ -352,6 +352,43 @@ impl Blocks {
     }
 }
 
+/// Where what was received goes from where it was received, if that is another place.
+pub enum Back {
+    Nothing,
+    Data(Data),
+    Blocks(Blocks),
+}
+
+impl From<Data> for Back {
+    fn from(data: Data) -> Back {
+        Back::Data(data)
+    }
+}
+
+impl From<Blocks> for Back {
+    fn from(blocks: Blocks) -> Back {
+        Back::Blocks(blocks)
+    }
+}
+
+impl<B: Into<Back>> From<Option<B>> for Back {
+    fn from(back: Option<B>) -> Back {
+        back.map_or(Back::Nothing, B::into)
+    }
+}
+
+impl Back {
+    /// # Safety
+    /// As [`Data::open`].
+    pub unsafe fn returned(&self, lent: &Lent) {
+        match self {
+            Back::Nothing => (),
+            Back::Data(data) => data.returned(lent),
+            Back::Blocks(blocks) => blocks.returned(lent),
+        }
+    }
+}
+
 fn one_after_another(lengths: &[usize]) -> Vec<usize> {
     let starts = lengths.iter().scan(0, |end, len| {
         let start = *end;

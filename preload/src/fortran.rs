@@ -10,6 +10,8 @@ use ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
 use std::ffi::{c_char, c_int, c_void, CStr};
 use std::sync::OnceLock;
 
+pub mod started;
+
 /// The addresses by which Fortran says `MPI_IN_PLACE` and `MPI_BOTTOM`: those of variables whose names compilers write in several ways.
 struct Constants {
     in_place: [usize; 4],

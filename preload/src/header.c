@@ -1,6 +1,7 @@
 /* What only the header of MPI knows: constants that are macros, and the predefined handles by name. */
 
 #include <mpi.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef HYPERCOLL_PROBE
@@ -140,6 +141,7 @@ size_t hypercoll_operations(struct operation *operations, size_t room) {
 
 const void *hypercoll_in_place(void) { return MPI_IN_PLACE; }
 const void *hypercoll_bottom(void) { return MPI_BOTTOM; }
+MPI_Op hypercoll_null_operation(void) { return MPI_OP_NULL; }
 
 /* Errors that calls of ours may end with. */
 int hypercoll_error_other(void) { return MPI_ERR_OTHER; }

@@ -27,6 +27,27 @@ pub enum Kind {
     NeighborAlltoallw,
 }
 
+/// The form of a collective function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Form {
+    Blocking,
+    Nonblocking,
+    Persistent,
+}
+
+impl Form {
+    const ALL: [Form; 3] = [Form::Blocking, Form::Nonblocking, Form::Persistent];
+
+    /// The name of a function of this form, as [`Kind::name`].
+    pub fn name(self, kind: Kind) -> String {
+        match self {
+            Form::Blocking => kind.name().into(),
+            Form::Nonblocking => format!("i{}", kind.name()),
+            Form::Persistent => format!("{}_init", kind.name()),
+        }
+    }
+}
+
 /// By number.
 const NAMES: [(Kind, &str); 22] = [
     (Kind::Barrier, "barrier"),
@@ -69,40 +90,63 @@ impl Kind {
 
     /// The kind of a name, as MPI or this library writes it.
     pub fn parse(name: &str) -> Option<Kind> {
-        let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
-        let name = plain(name.trim());
-        let name = name.strip_prefix("mpi").unwrap_or(&name);
-        let name = match name {
-            "broadcast" => "bcast",
-            "exclusivescan" => "exscan",
-            other => other,
+        let name = match plain(name) {
+            name if name == "broadcast" => "bcast".into(),
+            name if name == "exclusivescan" => "exscan".into(),
+            name => name,
         };
         NAMES.iter().find(|(_, known)| plain(known) == name).map(|(kind, _)| *kind)
     }
 }
 
-/// A set of them.
+/// A name without what is written in several ways.
+fn plain(name: &str) -> String {
+    let name = name.trim().to_ascii_lowercase().replace(['-', '_'], "");
+    let name = name.strip_prefix("mpix").or(name.strip_prefix("mpi")).unwrap_or(&name);
+    name.into()
+}
+
+/// A set of them, each in some forms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Kinds(u32);
+pub struct Kinds(u128);
 
 impl Kinds {
+    const NONE: Kinds = Kinds(0);
     /// Those that can be ours.
-    pub const SERVED: Kinds = Kinds((1 << Kind::NeighborAllgather as u32) - 1);
+    pub const SERVED: Kinds = {
+        let one_form = (1 << Kind::NeighborAllgather as u32) - 1;
+        Kinds(one_form | one_form << NAMES.len() | one_form << (2 * NAMES.len()))
+    };
+
+    fn bit(kind: Kind, form: Form) -> u128 {
+        1 << (kind as usize + form as usize * NAMES.len())
+    }
+
+    /// The name of a collective is that of all its forms; names of functions are those of one.
+    fn named(name: &str) -> Option<Kinds> {
+        let name = plain(name);
+        if let Some(kind) = Kind::parse(&name) {
+            return Some(Kinds(Form::ALL.iter().map(|&form| Kinds::bit(kind, form)).sum()));
+        }
+        let nonblocking = name.strip_prefix('i').map(|name| (name, Form::Nonblocking));
+        let (name, form) = nonblocking.or(name.strip_suffix("init").map(|name| (name, Form::Persistent)))?;
+        Some(Kinds(Kinds::bit(Kind::parse(name)?, form)))
+    }
 
     /// # Errors
     /// What is no name of a collective.
     pub fn parse(list: &str) -> Result<Kinds, String> {
-        list.split(',').try_fold(Kinds(0), |Kinds(bits), name| match Kind::parse(name) {
-            Some(kind) => Ok(Kinds(bits | 1 << kind as u32)),
+        list.split(',').try_fold(Kinds::NONE, |Kinds(bits), name| match Kinds::named(name) {
+            Some(Kinds(more)) => Ok(Kinds(bits | more)),
             None => {
                 let known: Vec<_> = NAMES.iter().map(|(_, name)| *name).collect();
-                Err(format!("'{name}' is none of {}", known.join(", ")))
+                Err(format!("'{name}' is none of {}, nor their nonblocking or persistent form", known.join(", ")))
             }
         })
     }
 
-    pub fn has(self, kind: Kind) -> bool {
-        self.0 & 1 << kind as u32 != 0
+    pub fn has(self, kind: Kind, form: Form) -> bool {
+        self.0 & Kinds::bit(kind, form) != 0
     }
 
     pub fn without(self, other: Kinds) -> Kinds {

@@ -13,6 +13,7 @@
 //! c        the functions that are exported
 //! fortran  the same in Fortran, where MPI's own wrappers would pass us by
 //! calls    one function a collective: buffers, counts, datatypes and operations as the library takes them
+//! requests nonblocking and persistent calls: who sees to it that they go on, and what MPI knows of them
 //! communicator, datatype, operation    what they are of MPI's handles
 //! session  from MPI_Init to MPI_Finalize
 //! trial, quick    whether native MPI makes a call, and calls of which that is known
@@ -35,6 +36,7 @@ mod native;
 mod operation;
 mod quick;
 mod report;
+mod requests;
 mod session;
 mod trial;
 mod turn;

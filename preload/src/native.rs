@@ -31,6 +31,7 @@ extern "C" {
     fn hypercoll_bottom() -> *const c_void;
     fn hypercoll_error_other() -> c_int;
     fn hypercoll_errors_are_fatal() -> MPI_Errhandler;
+    fn hypercoll_null_operation() -> MPI_Op;
     fn hypercoll_built_for() -> *const c_char;
 }
 
@@ -114,6 +115,12 @@ pub fn bottom() -> *const c_void {
     unsafe { hypercoll_bottom() }
 }
 
+/// `MPI_OP_NULL`.
+pub fn null_operation() -> MPI_Op {
+    // SAFETY: returns a constant.
+    unsafe { hypercoll_null_operation() }
+}
+
 /// `MPI_ERR_OTHER`.
 pub fn error_other() -> c_int {
     // SAFETY: returns a constant.
@@ -167,7 +174,9 @@ pub unsafe fn agree<T>(values: &mut [T], datatype: MPI_Datatype, op: MPI_Op, com
     let (at, count) = (values.as_mut_ptr().cast::<c_void>(), values.len() as c_int);
     let mut code = ffi::PMPI_Iallreduce(in_place(), at, count, datatype, op, comm, &mut request);
     while code == SUCCESS && done == 0 {
-        crate::turn::give_way();
+        crate::requests::give_way();
+        // Another rank may come only when a call that it has started on another communicator is over.
+        hypercoll::raw::progress();
         code = ffi::PMPI_Test(&mut request, &mut done, ffi::RSMPI_STATUS_IGNORE);
         if done == 0 {
             std::thread::yield_now();

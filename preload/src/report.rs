@@ -1,6 +1,6 @@
 //! The report of a run: what was called, how often, with how much, what served it, and how long it took.
 
-use crate::kind::Kind;
+use crate::kind::{Form, Kind};
 use crate::native::{ffi, SUCCESS};
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -44,7 +44,7 @@ struct Row {
 
 /// What one rank has counted.
 pub struct Report {
-    rows: BTreeMap<(Kind, u32, By), Row>,
+    rows: BTreeMap<((Kind, Form), u32, By), Row>,
     since: Instant,
 }
 
@@ -79,8 +79,8 @@ impl Report {
         Report { rows: BTreeMap::new(), since: Instant::now() }
     }
 
-    pub fn note(&mut self, kind: Kind, bytes: usize, by: By, seconds: f64) {
-        let row = self.rows.entry((kind, class(bytes), by)).or_default();
+    pub fn note(&mut self, what: (Kind, Form), bytes: usize, by: By, seconds: f64) {
+        let row = self.rows.entry((what, class(bytes), by)).or_default();
         row.calls += 1;
         row.bytes += bytes as u64;
         row.seconds += seconds;
@@ -88,12 +88,12 @@ impl Report {
 
     fn lines(&self) -> String {
         let mut lines = String::new();
-        for ((kind, class, by), row) in &self.rows {
+        for (((kind, form), class, by), row) in &self.rows {
             let (who, what) = match by {
                 By::Ours(algorithm) => ("ours", algorithm),
                 By::Mpi(why) => ("native", why),
             };
-            let (name, Row { calls, bytes, seconds }) = (kind.name(), row);
+            let (name, Row { calls, bytes, seconds }) = (form.name(*kind), row);
             let _ = writeln!(lines, "{name}\t{class:02}\t{who}\t{what}\t{calls}\t{bytes}\t{seconds}");
         }
         lines

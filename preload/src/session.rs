@@ -3,9 +3,10 @@
 use crate::communicator::{self, Communicators};
 use crate::datatype::Layout;
 use crate::foreign;
-use crate::kind::{Kind, Kinds};
+use crate::kind::{Form, Kind, Kinds};
 use crate::native::{self, ffi, Named, Predefined, SUCCESS};
 use crate::report::{self, Report};
+use crate::requests::{self, Requests};
 use crate::turn::{self, Turn};
 use ffi::{MPI_Comm, MPI_Datatype};
 use std::cell::UnsafeCell;
@@ -71,6 +72,7 @@ impl Compares {
 pub struct Tables {
     layouts: HashMap<usize, Layout, BuildHasherDefault<Mix>>,
     pub communicators: Communicators,
+    pub requests: Requests,
     pub report: Option<Report>,
 }
 
@@ -165,9 +167,10 @@ pub fn begin() {
             std::env::set_var("HYPERCOLL_TUNING", "");
         }
     }
-    if several_threads() {
-        // SAFETY: whatever uses the library here has its turn.
-        unsafe { hypercoll::raw::threads_take_turns(turn::give_way) };
+    if level >= ffi::MPI_THREAD_SERIALIZED as c_int {
+        // A request may be waited for by another thread than the one that has started it.
+        // SAFETY: whatever uses the library here has its turn, or the program lets one thread call MPI at a time.
+        unsafe { hypercoll::raw::threads_take_turns(requests::give_way) };
     }
     let (mut communicator_key, mut datatype_key, mut end_key) = (0, 0, 0);
     let nothing = std::ptr::null_mut();
@@ -198,7 +201,8 @@ pub fn begin() {
     let types = native::types().into_iter().collect();
     let facts = Facts { types, operations: native::operations(), communicator_key, datatype_key, asked };
     let _ = FACTS.set(facts);
-    let tables = Tables { layouts: HashMap::default(), communicators: Communicators::default(), report };
+    let requests = Requests::default();
+    let tables = Tables { layouts: HashMap::default(), communicators: Communicators::default(), requests, report };
     // SAFETY: the state says that nobody uses it yet, and this is the thread that initialises MPI.
     unsafe { *OWN.0.get() = Some(tables) };
     STATE.store(ACTIVE, Ordering::Release);
@@ -221,6 +225,7 @@ unsafe extern "C" fn not_copied<H>(
 extern "C" fn mpi_ends(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
     if STATE.swap(OVER, Ordering::AcqRel) == ACTIVE {
         let turn = turn::take();
+        requests::let_go(&turn);
         let tables = tables(&turn);
         let served = tables.communicators.let_go();
         if let (Some(report), Some(target)) = (tables.report.take(), &facts().asked.report) {
@@ -315,9 +320,9 @@ const FORCES: [&str; 4] = ["HYPERCOLL_ALGORITHM", "HYPERCOLL_PACKET", "HYPERCOLL
 
 impl Tables {
     /// Notes a call, if that is asked for.
-    pub fn note(&mut self, kind: Kind, bytes: usize, by: report::By, seconds: f64) {
+    pub fn note(&mut self, what: (Kind, Form), bytes: usize, by: report::By, seconds: f64) {
         if let Some(report) = &mut self.report {
-            report.note(kind, bytes, by, seconds);
+            report.note(what, bytes, by, seconds);
         }
     }
 }

@@ -115,6 +115,11 @@ impl Trial {
         self.verdict.is_some()
     }
 
+    /// Whether it has been decided for native MPI.
+    pub fn is_native(&self) -> bool {
+        self.verdict == Some(Who::Native)
+    }
+
     /// Notes what a timed call has taken.
     pub fn note(&mut self, who: Who, seconds: f64) {
         match who {

@@ -3,15 +3,18 @@
 //! Where MPI serves several threads at once, so do we: each call takes its turn, and a call that waits for other ranks lets the other
 //! threads have theirs. First come, first served: a thread that waits is never overtaken.
 //!
-//! Where MPI serves one thread at a time, the program sees to that, and nothing is done here.
+//! Where MPI serves one thread at a time, the program sees to that, and all that is known here is whether it is in the middle of a turn.
 
 use crate::session;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 static SERVED: AtomicUsize = AtomicUsize::new(0);
 /// The thread that has its turn; 0: none.
 static HOLDER: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether there is a turn, where MPI serves one thread at a time.
+static INSIDE: AtomicBool = AtomicBool::new(false);
 
 /// A number of this thread that no other has.
 fn thread() -> usize {
@@ -28,11 +31,36 @@ pub struct Turn {
 
 /// Takes a turn. In the middle of one, as of functions that MPI calls back, it goes on.
 pub fn take() -> Turn {
-    if !session::several_threads() || HOLDER.load(Ordering::Relaxed) == thread() {
+    if is_inside() {
         return Turn { taken: false };
     }
-    enter();
+    match session::several_threads() {
+        true => enter(),
+        false => INSIDE.store(true, Ordering::Relaxed),
+    }
     Turn { taken: true }
+}
+
+/// The same if that needs no wait, and this thread is not in the middle of one.
+pub fn take_if_free() -> Option<Turn> {
+    if is_inside() {
+        return None;
+    }
+    if !session::several_threads() {
+        return Some(take());
+    }
+    let number = SERVED.load(Ordering::Acquire);
+    NEXT.compare_exchange(number, number.wrapping_add(1), Ordering::Acquire, Ordering::Relaxed).ok()?;
+    HOLDER.store(thread(), Ordering::Relaxed);
+    Some(Turn { taken: true })
+}
+
+/// Whether this thread is in the middle of a turn.
+pub fn is_inside() -> bool {
+    match session::several_threads() {
+        true => HOLDER.load(Ordering::Relaxed) == thread(),
+        false => INSIDE.load(Ordering::Relaxed),
+    }
 }
 
 fn enter() {
@@ -66,7 +94,10 @@ pub fn give_way() {
 impl Drop for Turn {
     fn drop(&mut self) {
         if self.taken {
-            leave();
+            match session::several_threads() {
+                true => leave(),
+                false => INSIDE.store(false, Ordering::Relaxed),
+            }
         }
     }
 }

@@ -2,91 +2,16 @@
 //!
 //! `HYPERCOLL_MPIRUN` names another launcher than `mpirun`, `MPICC` and `MPIFORT` other compilers than those of that name: all of one MPI.
 
-#[path = "../../tests/common/mpirun.rs"]
-mod mpirun;
-#[path = "../../tests/common/process.rs"]
-mod process;
+mod common;
 
-use mpirun::mpirun_with;
-use process::{run, Output};
-use std::path::{Path, PathBuf};
+use common::mpirun::mpirun_with;
+use common::process::run;
+use common::{built, built_with, library, says_the_same, through_hypercoll, ALL, MODULES};
+use std::path::PathBuf;
 use std::process::Command;
-
-/// What is loaded before the program; Cargo has built it for this test.
-fn library() -> PathBuf {
-    let library = std::env::current_exe().expect("this test").with_file_name("libhypercoll_preload.so");
-    assert!(library.exists(), "{} is not there", library.display());
-    library
-}
-
-fn place(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
-}
-
-/// Compiles a program.
-fn built(source: &str, name: &str, flags: &[&str]) -> PathBuf {
-    built_with(source, name, flags, &[])
-}
-
-/// Compiles a program, with libraries.
-fn built_with(source: &str, name: &str, flags: &[&str], libraries: &[&str]) -> PathBuf {
-    let (variable, usual) = if source.ends_with(".c") { ("MPICC", "mpicc") } else { ("MPIFORT", "mpifort") };
-    let mut command = Command::new(std::env::var(variable).unwrap_or_else(|_| usual.into()));
-    let program = place(name);
-    command
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["-O1"])
-        .args(flags)
-        .arg("-o")
-        .arg(&program)
-        .arg(source)
-        .args(libraries);
-    let output = run(command);
-    assert_eq!(output.code, Some(0), "{source}: {}", output.told());
-    program
-}
-
-/// Runs a program with the library before it.
-fn through_hypercoll(variables: &[(&str, &str)], ranks: usize, program: &Path, arguments: &[&str]) -> Output {
-    let preload = format!("LD_PRELOAD={}", library().display());
-    let words = [&[preload.as_str(), program.to_str().expect("a path")], arguments].concat();
-    mpirun_with(variables, ranks, Path::new("env"), &words)
-}
-
-/// All that can be ours is, from the first call on.
-const ALL: [(&str, &str); 2] = [("HYPERCOLL_FROM_CALL", "1"), ("HYPERCOLL_COMPARE", "off")];
 
 /// No memory is shared.
 const OFF: (&str, &str) = ("HYPERCOLL_SHARED_MEMORY", "off");
-
-/// Runs a program that writes a file a rank, natively and through hypercoll, and compares them.
-fn says_the_same(program: &Path, name: &str, ranks: usize, variables: &[(&str, &str)]) {
-    let files = |how: &str| place(&format!("{name}-{ranks}-{how}"));
-    let [native, ours] = ["native", "ours"].map(files);
-    let [native, ours] = [native.to_str().expect("a path"), ours.to_str().expect("a path")];
-    let report = format!("{ours}.json");
-    let output = mpirun_with(&[], ranks, program, &[native]);
-    assert_eq!(output.code, Some(0), "{ranks} ranks: {}", output.told());
-    let output = through_hypercoll(&[variables, &[("HYPERCOLL_REPORT", &report)]].concat(), ranks, program, &[ours]);
-    assert_eq!(output.code, Some(0), "{ranks} ranks {variables:?}: {}", output.told());
-    for rank in 0..ranks {
-        let [expected, found] =
-            [native, ours].map(|prefix| std::fs::read_to_string(format!("{prefix}.{rank}")).expect("a file"));
-        assert!(expected.lines().count() > 100, "{name}: {expected}");
-        for (expected, found) in expected.lines().zip(found.lines()) {
-            assert_eq!(found, expected, "rank {rank} of {ranks}, {variables:?}");
-        }
-        assert_eq!(found.lines().count(), expected.lines().count());
-    }
-    // Else both went the same way.
-    let told = std::fs::read_to_string(&report).expect("a report");
-    let ours = told.lines().filter(|row| row.contains("\"served_by\":\"ours\"")).count();
-    assert_eq!(ours > 0, ranks > 1, "{ranks} ranks: {told}");
-    if variables.starts_with(&ALL) {
-        let left = told.lines().find(|row| row.contains("\"served_by\":\"native\"") && !row.contains("one rank alone"));
-        assert_eq!(left, None, "{told}");
-    }
-}
 
 #[test]
 fn c_programs_get_the_same_results() {
@@ -101,9 +26,6 @@ fn c_programs_get_the_same_results() {
         says_the_same(&program, "collectives", ranks, &variables);
     }
 }
-
-/// Where gfortran puts modules.
-const MODULES: &str = concat!("-J", env!("CARGO_TARGET_TMPDIR"));
 
 #[test]
 fn fortran_programs_get_the_same_results() {

@@ -72,6 +72,12 @@ pub unsafe fn threads_take_turns(give_way: fn()) {
     crate::engine::threads_take_turns(give_way);
 }
 
+/// Moves all calls under way of the thread, or of all threads where they take turns, once: [`Hypercube::progress`](crate::Hypercube::progress)
+/// without a communicator.
+pub fn progress() -> bool {
+    crate::engine::poll_all()
+}
+
 /// Packs the data of elements that are not contiguous, one after another without gaps, and unpacks it.
 pub trait Packing {
     /// The data of `count` elements at an address, into as many times [`Datatype::size`] bytes.
@@ -182,6 +188,13 @@ impl<'d> RawRequest<'d> {
     /// Moves all calls of the thread; whether this one is over, so that [`RawRequest::wait`] does not wait.
     pub fn look(&mut self) -> bool {
         request::look(&self.engine, self.ticket)
+    }
+
+    /// Whether this call is over, as far as it has been moved: after [`progress`]. In the middle of another call of its communicator
+    /// that is not known.
+    pub fn is_over(&self) -> bool {
+        let Some(ticket) = self.ticket else { return true };
+        self.engine.try_borrow().is_ok_and(|engine| engine.is_over(ticket))
     }
 
     /// Waits until the call is over on this rank.

@@ -1,21 +1,20 @@
 //! Collectives that move data.
 
-use super::{is_in_place, serve, List, Native, Ours, BYTE, WRONG};
-use crate::datatype::{Blocks, Data, Layout, Lent};
+use super::{is_in_place, serve, List, Native, Ours, WRONG};
+use crate::datatype::{Back, Blocks, Data, Layout, Lent};
 use crate::native::ffi::{MPI_Comm, MPI_Datatype};
 use crate::quick::Key;
 use hypercoll::collective::{Collective, Known, Layout as Lengths};
 use std::ffi::{c_int, c_void};
-use std::ptr::{null, null_mut};
 
 type Address = *const c_void;
 
 #[inline]
 pub unsafe fn barrier(native: &Native, comm: MPI_Comm) -> c_int {
-    serve(native, comm, Key::NOTHING, |ours| {
+    serve(native, comm, Key::NOTHING, move |ours| {
         let call = ours.call(Collective::Barrier, 0);
         ours.choose(&call, 0, true)?;
-        ours.run(call, null(), null_mut(), &BYTE, None)
+        ours.make(call, Lent::none(), Lent::none(), Back::Nothing)
     })
 }
 
@@ -28,17 +27,14 @@ pub unsafe fn bcast(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Key::of(count, datatype), |ours| {
+    serve(native, comm, Key::of(count, datatype), move |ours| {
         let (root, data) = (ours.root(root)?, ours.data(buffer, count, datatype)?);
         let call = ours.call(Collective::Broadcast, data.len()).with_root(root);
         ours.choose(&call, 1, true)?;
         let is_root = ours.rank == root;
         let lent = data.open(is_root);
-        ours.run(call, null(), lent.start, &BYTE, None)?;
-        if !is_root {
-            data.returned(&lent);
-        }
-        Ok(())
+        let back = (!is_root).then_some(data);
+        ours.make(call, Lent::none(), lent, back)
     })
 }
 
@@ -54,7 +50,7 @@ pub unsafe fn gather(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, |ours| {
+    serve(native, comm, None, move |ours| {
         let root = ours.root(root)?;
         let all = (ours.rank == root).then(|| ours.all(receive, receive_count, receive_type)).transpose()?;
         let in_place = all.filter(|_| is_in_place(send)).map(|all| ours.block(&all, root));
@@ -66,9 +62,7 @@ pub unsafe fn gather(
         ours.choose(&call, 1, true)?;
         let sent = own.taken(in_place.is_some());
         let received = all.map_or_else(Lent::none, |all| all.open(false));
-        ours.run(call, sent.start, received.start, &BYTE, None)?;
-        all.iter().for_each(|all| all.returned(&received));
-        Ok(())
+        ours.make(call, sent, received, all)
     })
 }
 
@@ -84,7 +78,7 @@ pub unsafe fn scatter(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, |ours| {
+    serve(native, comm, None, move |ours| {
         let root = ours.root(root)?;
         let all = (ours.rank == root).then(|| ours.all(send, send_count, send_type)).transpose()?;
         let own = match all.filter(|_| is_in_place(receive)) {
@@ -97,9 +91,7 @@ pub unsafe fn scatter(
         let sent = all.map_or_else(Lent::none, |all| all.lent());
         // In place, what the root would send to itself stays where it is.
         let received = own.map_or_else(|| Lent::own(block.copied()), |own| own.open(false));
-        ours.run(call, sent.start, received.start, &BYTE, None)?;
-        own.iter().for_each(|own| own.returned(&received));
-        Ok(())
+        ours.make(call, sent, received, own)
     })
 }
 
@@ -114,7 +106,7 @@ pub unsafe fn allgather(
     receive_type: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, |ours| {
+    serve(native, comm, None, move |ours| {
         let all = ours.all(receive, receive_count, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.data(send, send_count, send_type)).transpose()?;
         let mut call = ours.call(Collective::AllGather, all.len() / ours.size);
@@ -122,9 +114,7 @@ pub unsafe fn allgather(
         ours.choose(&call, 1, true)?;
         let sent = own.map_or_else(Lent::none, |own| own.lent());
         let received = all.open(own.is_none());
-        ours.run(call, sent.start, received.start, &BYTE, None)?;
-        all.returned(&received);
-        Ok(())
+        ours.make(call, sent, received, all)
     })
 }
 
@@ -139,16 +129,14 @@ pub unsafe fn alltoall(
     receive_type: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, |ours| {
+    serve(native, comm, None, move |ours| {
         let all = ours.all(receive, receive_count, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.all(send, send_count, send_type)).transpose()?;
         let call = ours.call(Collective::AllToAll, all.len() / ours.size);
         ours.choose(&call, 1, true)?;
         let sent = own.map_or_else(|| Lent::own(all.copied()), |own| own.lent());
         let received = all.open(false);
-        ours.run(call, sent.start, received.start, &BYTE, None)?;
-        all.returned(&received);
-        Ok(())
+        ours.make(call, sent, received, all)
     })
 }
 
@@ -173,7 +161,7 @@ pub unsafe fn gatherv(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, |ours| {
+    serve(native, comm, None, move |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
         let all = is_root.then(|| ours.blocks(receive, receive_counts, displacements, receive_type)).transpose()?;
@@ -190,9 +178,7 @@ pub unsafe fn gatherv(
         }
         let call = ours.call(Collective::Gather, 0).with_root(root).with_layout(lengths);
         ours.choose(&call, 1, true)?;
-        ours.run(call, sent.start, received.start, &BYTE, None)?;
-        all.iter().for_each(|all| all.returned(&received));
-        Ok(())
+        ours.make(call, sent, received, all)
     })
 }
 
@@ -209,7 +195,7 @@ pub unsafe fn scatterv(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, |ours| {
+    serve(native, comm, None, move |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
         let all = is_root.then(|| ours.blocks(send, send_counts, displacements, send_type)).transpose()?;
@@ -226,9 +212,7 @@ pub unsafe fn scatterv(
         }
         let call = ours.call(Collective::Scatter, 0).with_root(root).with_layout(lengths);
         ours.choose(&call, 1, true)?;
-        ours.run(call, sent.start, received.start, &BYTE, None)?;
-        own.iter().for_each(|own| own.returned(&received));
-        Ok(())
+        ours.make(call, sent, received, own)
     })
 }
 
@@ -244,7 +228,7 @@ pub unsafe fn allgatherv(
     receive_type: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, |ours| {
+    serve(native, comm, None, move |ours| {
         let all = ours.blocks(receive, receive_counts, displacements, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.data(send, send_count, send_type)).transpose()?;
         let sent = own.map_or_else(Lent::none, |own| own.lent());
@@ -253,9 +237,7 @@ pub unsafe fn allgatherv(
         let mut call = ours.call(Collective::AllGather, 0).with_layout(lengths);
         call.in_place = own.is_none();
         ours.choose(&call, 1, true)?;
-        ours.run(call, sent.start, received.start, &BYTE, None)?;
-        all.returned(&received);
-        Ok(())
+        ours.make(call, sent, received, all)
     })
 }
 
@@ -268,9 +250,7 @@ unsafe fn exchange(ours: &mut Ours, sent: Option<Blocks>, received: Blocks) -> R
     let lengths = row.sent_from(sent_from).received_at(received_at);
     let call = ours.call(Collective::AllToAll, 0).with_layout(lengths);
     ours.choose(&call, 1, true)?;
-    ours.run(call, lent.start, open.start, &BYTE, None)?;
-    received.returned(&open);
-    Ok(())
+    ours.make(call, lent, open, received)
 }
 
 #[allow(clippy::too_many_arguments)] // MPI's
@@ -286,7 +266,7 @@ pub unsafe fn alltoallv(
     receive_type: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, |ours| {
+    serve(native, comm, None, move |ours| {
         let received = ours.blocks(receive, receive_counts, receive_displacements, receive_type)?;
         let sent = (!is_in_place(send)).then(|| ours.blocks(send, send_counts, send_displacements, send_type));
         exchange(ours, sent.transpose()?, received)
@@ -295,7 +275,7 @@ pub unsafe fn alltoallv(
 
 /// Blocks of which each has its own datatype, and displacements in bytes.
 unsafe fn of_types(
-    ours: &Ours,
+    ours: &mut Ours,
     at: Address,
     counts: List,
     displacements: List,
@@ -308,6 +288,7 @@ unsafe fn of_types(
         let datatype = *types.add(rank);
         let count = usize::try_from(counts.get(rank)).map_err(|_| WRONG)?;
         let layout = Layout::of(datatype).ok_or(WRONG)?;
+        ours.keep(datatype);
         let at = at.cast_mut().cast::<u8>().wrapping_offset(displacements.get(rank) as isize);
         Ok(Data { at, count, datatype, layout })
     });
@@ -327,7 +308,7 @@ pub unsafe fn alltoallw(
     receive_types: *const MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, |ours| {
+    serve(native, comm, None, move |ours| {
         let received = of_types(ours, receive, receive_counts, receive_displacements, receive_types)?;
         let sent = (!is_in_place(send)).then(|| of_types(ours, send, send_counts, send_displacements, send_types));
         exchange(ours, sent.transpose()?, received)

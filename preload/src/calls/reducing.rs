@@ -1,35 +1,32 @@
 //! Collectives that reduce.
 
-use super::{is_in_place, serve, List, Native, Ours, UNDEFINED, WRONG};
-use crate::datatype::{Data, Layout, Lent};
+use super::{is_in_place, serve, List, Native, Ours, WRONG};
+use crate::datatype::{Back, Data, Layout, Lent};
 use crate::native::ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
 use crate::operation::Operation;
 use crate::quick::Key;
 use hypercoll::collective::{Call, Collective, Layout as Lengths};
-use hypercoll::raw::{Datatype, Operator};
-use hypercoll::schedule::Side;
+use hypercoll::raw::Datatype;
 use std::ffi::{c_int, c_void};
 
 type Address = *const c_void;
 
-/// Runs a call in elements of a datatype, if it is ours; only then is it asked for what it sends and receives, which may have to be
-/// packed. What it has received into.
-unsafe fn run(
+/// Makes a call in elements of a datatype, if it is ours; only then is it asked for what it sends and receives, which may have to be
+/// packed. What is received goes `back`.
+#[allow(clippy::too_many_arguments)] // what a reduction is made of
+unsafe fn reduced(
     ours: &mut Ours,
     mut call: Call,
     layout: Layout,
     op: Operation,
     sent: impl FnOnce() -> Lent,
     received: impl FnOnce() -> Lent,
-) -> Result<Lent, super::Left> {
+    back: impl Into<Back>,
+) -> Result<(), super::Left> {
     call.ordered = !op.commutes;
     ours.choose(&call, layout.size, op.exact)?;
-    let (sent, received) = (sent(), received());
-    let combine = |side: Side, from: &[u8], into: &mut [u8]| op.combine(side, from, into);
-    let operator = Operator { name: op.name, commutes: op.commutes, combine: &combine };
     let element = Datatype::contiguous(layout.name.unwrap_or("a datatype of the program's"), layout.size);
-    ours.run(call, sent.start, received.start, &element, Some(&operator))?;
-    Ok(received)
+    ours.make_by(call, sent(), received(), back.into(), &element, Some(op))
 }
 
 #[allow(clippy::too_many_arguments)] // MPI's
@@ -44,20 +41,16 @@ pub unsafe fn reduce(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Key::of_reduction(count, datatype, op), |ours| {
+    serve(native, comm, Key::of_reduction(count, datatype, op), move |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
         let in_place = is_root && is_in_place(send);
         let own = ours.data(if in_place { receive } else { send }, count, datatype)?;
-        let op = Operation::of(op, datatype, own.layout).ok_or(UNDEFINED)?;
+        let op = ours.operation(op, datatype, own.layout)?;
         let call = ours.call(Collective::Reduce, own.count).with_root(root);
         let result = Data { at: receive.cast_mut().cast(), ..own };
         let open = || if is_root { result.open(false) } else { Lent::none() };
-        let received = run(ours, call, own.layout, op, || own.taken(in_place), open)?;
-        if is_root {
-            result.returned(&received);
-        }
-        Ok(())
+        reduced(ours, call, own.layout, op, || own.taken(in_place), open, is_root.then_some(result))
     })
 }
 
@@ -72,16 +65,14 @@ pub unsafe fn allreduce(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Key::of_reduction(count, datatype, op), |ours| {
+    serve(native, comm, Key::of_reduction(count, datatype, op), move |ours| {
         let in_place = is_in_place(send);
         let result = ours.data(receive, count, datatype)?;
-        let op = Operation::of(op, datatype, result.layout).ok_or(UNDEFINED)?;
+        let op = ours.operation(op, datatype, result.layout)?;
         let mut call = ours.call(Collective::AllReduce, result.count);
         call.in_place = in_place;
         let sent = || if in_place { Lent::none() } else { Data { at: send.cast_mut().cast(), ..result }.lent() };
-        let received = run(ours, call, result.layout, op, sent, || result.open(in_place))?;
-        result.returned(&received);
-        Ok(())
+        reduced(ours, call, result.layout, op, sent, || result.open(in_place), result)
     })
 }
 
@@ -97,19 +88,16 @@ unsafe fn prefix(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Key::of_reduction(count, datatype, op), |ours| {
+    serve(native, comm, Key::of_reduction(count, datatype, op), move |ours| {
         let result = ours.data(receive, count, datatype)?;
-        let op = Operation::of(op, datatype, result.layout).ok_or(UNDEFINED)?;
+        let op = ours.operation(op, datatype, result.layout)?;
         let call = ours.call(collective, result.count);
         let in_place = is_in_place(send);
         let own = if in_place { result } else { Data { at: send.cast_mut().cast(), ..result } };
         // Nothing comes to rank 0 in an exclusive one.
         let empty = collective == Collective::ExclusiveScan && ours.rank == 0;
-        let received = run(ours, call, result.layout, op, || own.taken(in_place), || result.open(empty))?;
-        if !empty {
-            result.returned(&received);
-        }
-        Ok(())
+        let back = (!empty).then_some(result);
+        reduced(ours, call, result.layout, op, || own.taken(in_place), || result.open(empty), back)
     })
 }
 
@@ -149,15 +137,13 @@ pub unsafe fn reduce_scatter_block(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Key::of_reduction(count, datatype, op), |ours| {
+    serve(native, comm, Key::of_reduction(count, datatype, op), move |ours| {
         let in_place = is_in_place(send);
         let all = ours.all(if in_place { receive } else { send }, count, datatype)?;
-        let op = Operation::of(op, datatype, all.layout).ok_or(UNDEFINED)?;
+        let op = ours.operation(op, datatype, all.layout)?;
         let result = ours.data(receive, count, datatype)?;
         let call = ours.call(Collective::ReduceScatter, result.count);
-        let received = run(ours, call, result.layout, op, || all.taken(in_place), || result.open(false))?;
-        result.returned(&received);
-        Ok(())
+        reduced(ours, call, result.layout, op, || all.taken(in_place), || result.open(false), result)
     })
 }
 
@@ -171,7 +157,7 @@ pub unsafe fn reduce_scatter(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, |ours| {
+    serve(native, comm, None, move |ours| {
         if counts.is_null() {
             return Err(WRONG);
         }
@@ -180,11 +166,9 @@ pub unsafe fn reduce_scatter(
         let sum = counts.iter().try_fold(0i64, |sum, &count| sum.checked_add(count as i64)).ok_or(WRONG)?;
         let in_place = is_in_place(send);
         let all = ours.data(if in_place { receive } else { send }, sum, datatype)?;
-        let op = Operation::of(op, datatype, all.layout).ok_or(UNDEFINED)?;
+        let op = ours.operation(op, datatype, all.layout)?;
         let result = Data { at: receive.cast_mut().cast(), count: counts[ours.rank], ..all };
         let call = ours.call(Collective::ReduceScatter, 0).with_layout(Lengths::of_vectors(counts));
-        let received = run(ours, call, result.layout, op, || all.taken(in_place), || result.open(false))?;
-        result.returned(&received);
-        Ok(())
+        reduced(ours, call, result.layout, op, || all.taken(in_place), || result.open(false), result)
     })
 }

@@ -2,15 +2,21 @@
 !
 ! Compiled twice: with mpif.h's handles (use mpi), and with those of mpi_f08 if F08 is defined.
 !
+! With STARTED, calls are nonblocking ones, or with PERSISTENT persistent ones: the test has changed them so, and calls `finish` after each.
+!
 ! usage: collectives PREFIX      rank r writes PREFIX.r
 #ifdef F08
 #define COMMUNICATOR type(MPI_Comm)
 #define DATATYPE type(MPI_Datatype)
 #define OPERATION type(MPI_Op)
+#define REQUEST type(MPI_Request)
+#define STATUS type(MPI_Status) :: status
 #else
 #define COMMUNICATOR integer
 #define DATATYPE integer
 #define OPERATION integer
+#define REQUEST integer
+#define STATUS integer :: status(MPI_STATUS_SIZE)
 #endif
 
 module own
@@ -46,6 +52,13 @@ program collectives
 #else
     use mpi
 #endif
+#ifdef PERSISTENT
+#ifdef F08
+    use mpi_f08_ext
+#else
+    use mpi_ext
+#endif
+#endif
     use own
     implicit none
     integer, parameter :: most = 4096
@@ -57,6 +70,10 @@ program collectives
     logical :: truths(64), all_truths(64)
     integer :: pairs(2, 64), best(2, 64)
     COMMUNICATOR :: comm
+#ifdef STARTED
+    REQUEST :: request, requests(3)
+    integer :: waits = 0
+#endif
     DATATYPE :: vector, at_bottom, kinds(0:63)
     OPERATION :: op
     integer(MPI_ADDRESS_KIND) :: address
@@ -214,6 +231,56 @@ program collectives
     call MPI_Finalize(ierror)
 
 contains
+#ifdef STARTED
+    ! Waits for a request, in one of many ways.
+    subroutine finish()
+        logical :: done
+        integer :: index, number, indices(3)
+        STATUS
+#ifdef PERSISTENT
+        if (modulo(waits, 2) == 0) then
+            call MPI_Start(request, ierror)
+        else
+            requests = request
+            call MPI_Startall(1, requests, ierror)
+        end if
+#endif
+        requests = MPI_REQUEST_NULL
+        requests(2) = request
+        done = .false.
+        index = 2
+        select case (modulo(waits, 7))
+        case (0)
+            call MPI_Wait(requests(2), MPI_STATUS_IGNORE, ierror)
+        case (1)
+            call MPI_Waitall(3, requests, MPI_STATUSES_IGNORE, ierror)
+        case (2)
+            call MPI_Waitany(3, requests, index, status, ierror)
+        case (3)
+            call MPI_Waitsome(3, requests, number, indices, MPI_STATUSES_IGNORE, ierror)
+            index = indices(number)
+        case (4)
+            do while (.not. done)
+                call MPI_Test(requests(2), done, status, ierror)
+            end do
+        case (5)
+            do while (.not. done)
+                call MPI_Testall(3, requests, done, MPI_STATUSES_IGNORE, ierror)
+            end do
+        case (6)
+            do while (.not. done)
+                call MPI_Testany(3, requests, index, done, MPI_STATUS_IGNORE, ierror)
+            end do
+        end select
+        waits = waits + 1
+#ifdef PERSISTENT
+        if (requests(2) /= request) error stop 'the request of a persistent call'
+        call MPI_Request_free(requests(2), ierror)
+#endif
+        if (index /= 2 .or. requests(2) /= MPI_REQUEST_NULL) error stop 'a request that is over'
+    end subroutine
+#endif
+
     subroutine fresh()
         send = [(modulo(i * (rank + 3), 101), i=1, most)]
         receive = -1

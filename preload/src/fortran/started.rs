@@ -1,0 +1,208 @@
+//! Nonblocking and persistent collectives of Fortran, and what a program does with their requests and with what they use. Its waits and
+//! tests are MPI's own.
+
+use super::*;
+use crate::c::started;
+use ffi::MPI_Request;
+
+/// The handle of a request; the program's is set if there is one.
+unsafe fn given(code: c_int, request: MPI_Request, into: *mut c_int, error: *mut c_int) {
+    if code == SUCCESS {
+        *into = ffi::PMPI_Request_c2f(request);
+    }
+    answer(error, code);
+}
+
+macro_rules! started {
+    ($module:ident: $($c:ident: $mpifh:ident $f08:ident $parameters:tt;)*) => {$(
+        started!(@one $module $c $mpifh $parameters);
+        started!(@one $module $c $f08 $parameters);
+    )*};
+    (@one $module:ident $c:ident $name:ident ($($p:ident: $type:ty),*; $request:ident $(, $info:ident)?)) => {
+        #[doc = concat!("`", stringify!($c), "` of Fortran.")]
+        ///
+        /// # Safety
+        /// As MPI says.
+        #[no_mangle]
+        pub unsafe extern "C" fn $name(
+            $($p: $type,)* $($info: *const c_int,)? $request: *mut c_int, error: *mut c_int
+        ) {
+            let mut made = ffi::RSMPI_REQUEST_NULL;
+            let code = started::$module::$c($($p.passed(),)* $(ffi::PMPI_Info_f2c(*$info),)? &mut made);
+            given(code, made, $request, error);
+        }
+    };
+}
+
+started! {
+    ints:
+    MPI_Ibarrier: mpi_ibarrier_ mpi_ibarrier_f08_ (comm: Comm; request);
+    MPI_Ibcast: mpi_ibcast_ mpi_ibcast_f08_ (
+        buffer: Buffer, count: Integer, datatype: Type, root: Integer, comm: Comm; request);
+    MPI_Igather: mpi_igather_ mpi_igather_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
+        root: Integer, comm: Comm; request);
+    MPI_Iscatter: mpi_iscatter_ mpi_iscatter_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
+        root: Integer, comm: Comm; request);
+    MPI_Iallgather: mpi_iallgather_ mpi_iallgather_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
+        comm: Comm; request);
+    MPI_Ialltoall: mpi_ialltoall_ mpi_ialltoall_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
+        comm: Comm; request);
+    MPI_Igatherv: mpi_igatherv_ mpi_igatherv_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integers, places: Integers,
+        receive_type: Type, root: Integer, comm: Comm; request);
+    MPI_Iscatterv: mpi_iscatterv_ mpi_iscatterv_f08_ (
+        from: Buffer, sent: Integers, places: Integers, send_type: Type, into: Buffer, received: Integer,
+        receive_type: Type, root: Integer, comm: Comm; request);
+    MPI_Iallgatherv: mpi_iallgatherv_ mpi_iallgatherv_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integers, places: Integers,
+        receive_type: Type, comm: Comm; request);
+    MPI_Ialltoallv: mpi_ialltoallv_ mpi_ialltoallv_f08_ (
+        from: Buffer, sent: Integers, sent_from: Integers, send_type: Type, into: Buffer, received: Integers,
+        received_at: Integers, receive_type: Type, comm: Comm; request);
+    MPI_Ireduce: mpi_ireduce_ mpi_ireduce_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, root: Integer, comm: Comm; request);
+    MPI_Iallreduce: mpi_iallreduce_ mpi_iallreduce_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request);
+    MPI_Iscan: mpi_iscan_ mpi_iscan_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request);
+    MPI_Iexscan: mpi_iexscan_ mpi_iexscan_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request);
+    MPI_Ireduce_scatter_block: mpi_ireduce_scatter_block_ mpi_ireduce_scatter_block_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request);
+    MPI_Ireduce_scatter: mpi_ireduce_scatter_ mpi_ireduce_scatter_f08_ (
+        from: Buffer, into: Buffer, counts: Integers, datatype: Type, op: Op, comm: Comm; request);
+}
+
+// (Arrays of datatypes would have to be kept for as long as a persistent call is there: its `alltoallw` is MPI's.)
+#[cfg(not(mpi4))]
+started! {
+    extension:
+    MPIX_Barrier_init: mpix_barrier_init_ mpix_barrier_init_f08_ (comm: Comm; request, info);
+    MPIX_Bcast_init: mpix_bcast_init_ mpix_bcast_init_f08_ (
+        buffer: Buffer, count: Integer, datatype: Type, root: Integer, comm: Comm; request, info);
+    MPIX_Gather_init: mpix_gather_init_ mpix_gather_init_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
+        root: Integer, comm: Comm; request, info);
+    MPIX_Scatter_init: mpix_scatter_init_ mpix_scatter_init_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
+        root: Integer, comm: Comm; request, info);
+    MPIX_Allgather_init: mpix_allgather_init_ mpix_allgather_init_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
+        comm: Comm; request, info);
+    MPIX_Alltoall_init: mpix_alltoall_init_ mpix_alltoall_init_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
+        comm: Comm; request, info);
+    MPIX_Gatherv_init: mpix_gatherv_init_ mpix_gatherv_init_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integers, places: Integers,
+        receive_type: Type, root: Integer, comm: Comm; request, info);
+    MPIX_Scatterv_init: mpix_scatterv_init_ mpix_scatterv_init_f08_ (
+        from: Buffer, sent: Integers, places: Integers, send_type: Type, into: Buffer, received: Integer,
+        receive_type: Type, root: Integer, comm: Comm; request, info);
+    MPIX_Allgatherv_init: mpix_allgatherv_init_ mpix_allgatherv_init_f08_ (
+        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integers, places: Integers,
+        receive_type: Type, comm: Comm; request, info);
+    MPIX_Alltoallv_init: mpix_alltoallv_init_ mpix_alltoallv_init_f08_ (
+        from: Buffer, sent: Integers, sent_from: Integers, send_type: Type, into: Buffer, received: Integers,
+        received_at: Integers, receive_type: Type, comm: Comm; request, info);
+    MPIX_Reduce_init: mpix_reduce_init_ mpix_reduce_init_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, root: Integer, comm: Comm; request,
+        info);
+    MPIX_Allreduce_init: mpix_allreduce_init_ mpix_allreduce_init_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request, info);
+    MPIX_Scan_init: mpix_scan_init_ mpix_scan_init_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request, info);
+    MPIX_Exscan_init: mpix_exscan_init_ mpix_exscan_init_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request, info);
+    MPIX_Reduce_scatter_block_init: mpix_reduce_scatter_block_init_ mpix_reduce_scatter_block_init_f08_ (
+        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request, info);
+    MPIX_Reduce_scatter_init: mpix_reduce_scatter_init_ mpix_reduce_scatter_init_f08_ (
+        from: Buffer, into: Buffer, counts: Integers, datatype: Type, op: Op, comm: Comm; request, info);
+}
+
+macro_rules! alltoallw {
+    ($($name:ident)*) => {$(
+        /// `MPI_Ialltoallw` of Fortran.
+        ///
+        /// # Safety
+        /// As MPI says.
+        #[no_mangle]
+        #[allow(clippy::too_many_arguments)] // MPI's
+        pub unsafe extern "C" fn $name(
+            from: Buffer,
+            sent: Integers,
+            sent_from: Integers,
+            send_types: *const c_int,
+            into: Buffer,
+            received: Integers,
+            received_at: Integers,
+            receive_types: *const c_int,
+            comm: Comm,
+            request: *mut c_int,
+            error: *mut c_int,
+        ) {
+            let (from, into, comm) = (from.passed(), into.passed(), comm.passed());
+            let [sends, receives] = [(send_types, from), (receive_types, into)].map(|(list, at)| types(list, comm, at));
+            let (sends, receives) = (sends.as_ptr(), receives.as_ptr());
+            let [sent, sent_from, received, received_at] = [sent, sent_from, received, received_at].map(|list| list.0);
+            let mut made = ffi::RSMPI_REQUEST_NULL;
+            let code = started::ints::MPI_Ialltoallw(
+                from, sent, sent_from, sends, into, received, received_at, receives, comm, &mut made,
+            );
+            given(code, made, request, error);
+        }
+    )*};
+}
+
+alltoallw!(mpi_ialltoallw_ mpi_ialltoallw_f08_);
+
+/// Functions that take a handle, and may change it.
+macro_rules! of_handles {
+    ($($c:ident: $mpifh:ident $f08:ident ($f2c:ident $c2f:ident);)*) => {$(
+        of_handles!(@one $c $mpifh $f2c $c2f);
+        of_handles!(@one $c $f08 $f2c $c2f);
+    )*};
+    (@one $c:ident $name:ident $f2c:ident $c2f:ident) => {
+        #[doc = concat!("`", stringify!($c), "` of Fortran.")]
+        ///
+        /// # Safety
+        /// As MPI says.
+        #[no_mangle]
+        pub unsafe extern "C" fn $name(handle: *mut c_int, error: *mut c_int) {
+            let mut given = ffi::$f2c(*handle);
+            let code = started::$c(&mut given);
+            if code == SUCCESS {
+                *handle = ffi::$c2f(given);
+            }
+            answer(error, code);
+        }
+    };
+}
+
+of_handles! {
+    MPI_Start: mpi_start_ mpi_start_f08_ (PMPI_Request_f2c PMPI_Request_c2f);
+    MPI_Request_free: mpi_request_free_ mpi_request_free_f08_ (PMPI_Request_f2c PMPI_Request_c2f);
+    MPI_Cancel: mpi_cancel_ mpi_cancel_f08_ (PMPI_Request_f2c PMPI_Request_c2f);
+    MPI_Type_free: mpi_type_free_ mpi_type_free_f08_ (PMPI_Type_f2c PMPI_Type_c2f);
+    MPI_Op_free: mpi_op_free_ mpi_op_free_f08_ (PMPI_Op_f2c PMPI_Op_c2f);
+}
+
+macro_rules! startall {
+    ($($name:ident)*) => {$(
+        /// `MPI_Startall` of Fortran.
+        ///
+        /// # Safety
+        /// As MPI says.
+        #[no_mangle]
+        pub unsafe extern "C" fn $name(count: *const c_int, requests: *mut c_int, error: *mut c_int) {
+            let all = (0..(*count).max(0) as usize).map(|at| ffi::PMPI_Request_f2c(*requests.add(at)));
+            let mut all: Vec<MPI_Request> = all.collect();
+            answer(error, started::MPI_Startall(*count, all.as_mut_ptr()));
+        }
+    )*};
+}
+
+startall!(mpi_startall_ mpi_startall_f08_);

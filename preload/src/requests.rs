@@ -1,0 +1,279 @@
+//! Nonblocking and persistent calls: who sees to it that they go on, and what MPI and the program know of them.
+//!
+//! A call of ours has a handle of MPI's own. So every function of MPI takes it, alone or with other requests, in C and in Fortran, and
+//! none of those that wait or test are replaced. A nonblocking one is a generalised request. A persistent one is a persistent receive of
+//! a message from this rank to itself, which is sent when the call is over: of what MPI has, only that can be started again.
+//!
+//! While calls are under way, they are moved by whatever function of MPI waits or looks for anything ([`progress`]), as the standard asks
+//! for. Datatypes and operations that the program frees meanwhile are freed when nobody uses them any more ([`pins`]).
+
+mod handle;
+mod pins;
+mod progress;
+mod transfer;
+
+pub use handle::{are_known, cancel, free, start};
+pub use pins::{free_operation_later, free_type_later};
+pub use progress::{any, give_way};
+pub use transfer::Transfer;
+
+use crate::calls::{pass, How, Left, Native, Ours};
+use crate::communicator::{Communicator, Cube};
+use crate::datatype::{Back, Lent};
+use crate::failure;
+use crate::kind::{Form, Kind};
+use crate::native::{self, ffi, SUCCESS};
+use crate::operation::Operation;
+use crate::report::By;
+use crate::session::{self, Mix};
+use crate::turn::{self, Turn};
+use ffi::{MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request};
+use hypercoll::collective::Call;
+use hypercoll::raw::Datatype;
+use hypercoll::select::Options;
+use hypercoll::{Error, Hypercube};
+use pins::{Pin, Pins};
+use std::collections::HashMap;
+use std::ffi::c_int;
+use std::hash::BuildHasherDefault;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Instant;
+
+/// Handles of ours that the program has.
+static KNOWN: AtomicUsize = AtomicUsize::new(0);
+
+/// What is ours of all requests.
+#[derive(Default)]
+pub struct Requests {
+    known: HashMap<usize, *mut Request, BuildHasherDefault<Mix>>,
+    /// Those whose calls are under way.
+    active: Vec<*mut Request>,
+    pins: Pins,
+    itself: handle::Itself,
+}
+
+/// A call with a handle.
+struct Request {
+    handle: MPI_Request,
+    kind: Kind,
+    rank: usize,
+    /// Whose error handler is called; of a communicator that has been freed meanwhile that of all ranks.
+    comm: MPI_Comm,
+    own: *mut Communicator,
+    /// While the call is under way.
+    transfer: Option<Transfer>,
+    /// What has gone wrong, until it is raised, and its code.
+    failed: Option<Error>,
+    code: c_int,
+    bytes: usize,
+    since: Option<Instant>,
+    by: &'static str,
+    pins: Vec<Pin>,
+    again: Option<Again>,
+    /// Outlives the communicator, if the program frees that. The last to go.
+    cube: Rc<Hypercube>,
+}
+
+/// Makes a call of its arguments.
+type Plan = dyn Fn(&mut Ours) -> Result<(), Left>;
+
+/// How a persistent call is started.
+struct Again {
+    plan: Box<Plan>,
+    size: usize,
+    options: Options,
+    /// That of its message from this rank to itself.
+    tag: c_int,
+}
+
+/// What a call that is only started needs, and leaves.
+pub struct Start {
+    cube: Rc<Hypercube>,
+    step: Step,
+    options: Options,
+    pins: Vec<Pin>,
+    transfer: Option<Transfer>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// A nonblocking call.
+    Once,
+    /// A persistent call is made.
+    Prepare,
+    /// A persistent call is started.
+    Again,
+}
+
+impl Start {
+    fn new(cube: &Rc<Hypercube>, step: Step, options: Options) -> Start {
+        Start { cube: Rc::clone(cube), step, options, pins: Vec::new(), transfer: None }
+    }
+
+    /// Whether it has been decided who makes the call.
+    pub fn is_chosen(&self) -> bool {
+        self.step == Step::Again
+    }
+
+    /// It is ours, and these are its options.
+    pub fn chosen(&mut self, options: Options) -> Result<(), Left> {
+        self.options = options;
+        match self.step {
+            Step::Prepare => Err(Left::ToLater),
+            Step::Once | Step::Again => Ok(()),
+        }
+    }
+
+    pub fn keep_type(&mut self, datatype: MPI_Datatype) {
+        if self.step != Step::Again {
+            self.pins.extend(Pin::of_type(datatype));
+        }
+    }
+
+    pub fn keep_operation(&mut self, op: MPI_Op) {
+        if self.step != Step::Again {
+            self.pins.extend(Pin::of_operation(op));
+        }
+    }
+
+    /// # Safety
+    /// As for [`Transfer::begin`].
+    pub unsafe fn begin(
+        &mut self,
+        call: Call,
+        sent: Lent,
+        received: Lent,
+        back: Back,
+        element: &Datatype<'static>,
+        op: Option<Operation>,
+    ) -> Result<(), Error> {
+        let data = (sent, received, back);
+        self.transfer = Some(Transfer::begin(&self.cube, call, &self.options, data, element, op)?);
+        Ok(())
+    }
+}
+
+/// Has a call started, or prepared, by us or by MPI.
+///
+/// # Safety
+/// As MPI says.
+pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) -> Result<(), Left> + 'static) -> c_int {
+    let (step, into) = match native.how {
+        How::Starts(into) => (Step::Once, into),
+        How::Prepares(into) => (Step::Prepare, into),
+        How::Waits => return (native.call)(),
+    };
+    if !session::is_active() {
+        return (native.call)();
+    }
+    if !progress::is_made() {
+        return pass(native, "an MPI whose waits move nothing else");
+    }
+    let turn = turn::take();
+    let Some(own) = session::tables(&turn).communicators.find(comm) else {
+        drop(turn);
+        return (native.call)();
+    };
+    let since = session::facts().asked.report.is_some().then(Instant::now);
+    let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
+    let outcome = Communicator::ready(own, kind, native.how.form(), &turn).map_err(Left::ToMpi);
+    let outcome = outcome.and_then(|()| {
+        let Cube::Ours(cube) = &(*own).cube else { return Err(Left::ToMpi("MPI has ended")) };
+        let mut ours = Ours::started(own, kind, rank, size, Start::new(cube, step, Options::default()));
+        let outcome = plan(&mut ours);
+        match (outcome, ours.start) {
+            (Ok(()) | Err(Left::ToLater), Some(start)) => Ok((ours.bytes, *start)),
+            (Err(why), _) => Err(why),
+            (Ok(()), None) => Err(Left::ToMpi("nothing that was started")),
+        }
+    });
+    (*own).left = match outcome {
+        Err(Left::ToMpi(why)) => Some(why),
+        _ => None,
+    };
+    match outcome {
+        Ok((bytes, start)) => {
+            let Start { cube, options, pins, transfer, .. } = start;
+            let by = cube.last_algorithm().unwrap_or("nothing to do");
+            let again = (step == Step::Prepare).then(|| Again { plan: Box::new(plan), size, options, tag: 0 });
+            let handle = ffi::RSMPI_REQUEST_NULL;
+            let (failed, code) = (None, SUCCESS);
+            let request =
+                Request { handle, kind, rank, comm, own, transfer, failed, code, bytes, since, by, pins, again, cube };
+            handle::give(request, into, &turn)
+        }
+        Err(Left::ToMpi(why)) => {
+            drop(turn);
+            pass(native, why)
+        }
+        Err(Left::ToLater) => SUCCESS,
+        Err(Left::Failed(error)) => {
+            drop(turn);
+            failure::raise(comm, &native.how.form().name(kind), rank, &error)
+        }
+    }
+}
+
+impl Requests {
+    fn know(&mut self, request: *mut Request, handle: MPI_Request) {
+        self.known.insert(native::word(handle), request);
+        KNOWN.store(self.known.len(), Relaxed);
+    }
+
+    fn forget(&mut self, handle: MPI_Request) {
+        self.known.remove(&native::word(handle));
+        KNOWN.store(self.known.len(), Relaxed);
+    }
+
+    fn find(&self, handle: MPI_Request) -> Option<*mut Request> {
+        self.known.get(&native::word(handle)).copied()
+    }
+}
+
+impl Request {
+    fn form(&self) -> Form {
+        match self.again {
+            None => Form::Nonblocking,
+            Some(_) => Form::Persistent,
+        }
+    }
+
+    /// The call is over.
+    unsafe fn end(&mut self, turn: &Turn) {
+        let Some(transfer) = self.transfer.take() else { return };
+        self.failed = transfer.finish().err();
+        if let Some(since) = self.since {
+            let seconds = since.elapsed().as_secs_f64();
+            session::tables(turn).note((self.kind, self.form()), self.bytes, By::Ours(self.by), seconds);
+        }
+    }
+
+    /// Raises what has gone wrong, if anything has, once; its code.
+    unsafe fn raise(&mut self) -> c_int {
+        if let Some(error) = self.failed.take() {
+            self.code = failure::raise(self.comm, &self.form().name(self.kind), self.rank, &error);
+        }
+        self.code
+    }
+}
+
+/// A communicator is freed: its calls under way go on.
+pub fn outlive(own: *mut Communicator, turn: &Turn) {
+    for &request in session::tables(turn).requests.known.values() {
+        // SAFETY: there as long as it is known.
+        unsafe {
+            if (*request).own == own {
+                (*request).own = std::ptr::null_mut();
+                (*request).comm = ffi::RSMPI_COMM_WORLD;
+            }
+        }
+    }
+}
+
+/// MPI ends: what the program has not freed goes before it. (Calls that are still under way would be an error of the program's; their
+/// buffers stay.)
+pub fn let_go(turn: &Turn) {
+    progress::end();
+    handle::let_go(turn);
+}
