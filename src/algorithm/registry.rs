@@ -146,6 +146,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::quarter_turn::direct::ALGORITHM,
     super::matrix_multiply::block::ALGORITHM,
     super::matrix_multiply::dns::ALGORITHM,
+    super::matrix_multiply::broadcasts::ALGORITHM,
     super::barrier::dissemination::ALGORITHM,
     super::barrier::two_level::ALGORITHM,
     super::barrier::direct::ALGORITHM,
