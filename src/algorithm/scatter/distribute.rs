@@ -144,7 +144,7 @@ mod tests {
                 if n > 1 {
                     assert_eq!(shared(root ^ 1), [true; 2], "n = {n}, roots {root} and {}", root ^ 1);
                 }
-                assert_eq!(own.len(), n as usize << (n - 1), "every link of one direction");
+                assert_eq!(own.len(), (n as usize) << (n - 1), "every link of one direction");
             }
         }
     }
