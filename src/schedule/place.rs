@@ -95,7 +95,7 @@ fn last_uses(messages: &Messages, returns: bool) -> Vec<Vec<Range<usize>>> {
                     later.insert(operand.start, operand.end, Buffer::Scratch, 0);
                 }
             }
-            if returns && !message.sends {
+            if returns && !message.sends && message.through.is_none() {
                 messages.pieces(message).iter().for_each(|piece| later.remove(piece.start, piece.end));
             }
             let mut last = Vec::new();
