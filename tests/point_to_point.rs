@@ -175,6 +175,7 @@ fn any_ways_serve_an_exchange() {
 fn any_ways_serve_permutations() {
     prove_many(Collective::Permute, 600, 1, false);
     prove_many(Collective::TransposeSubmatrices, 200, 1, false);
+    prove_many(Collective::QuarterTurn, 200, 1, false);
 }
 
 #[test]

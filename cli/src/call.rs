@@ -21,7 +21,7 @@ pub struct CallArgs {
     /// Permutation of the ranks: the target of rank 0, 1, ... (default: reversal, or another that the algorithm serves)
     #[arg(long, value_delimiter = ',')]
     permutation: Option<Vec<usize>>,
-    /// Columns of the grid of a transposition of submatrices (default: as square as powers of two allow)
+    /// Columns of the grid of a transposition or turn of submatrices (default: as square as powers of two allow)
     #[arg(long)]
     columns: Option<usize>,
     /// Links that must carry nothing, as pairs of ranks: 0-1,5-7
@@ -122,7 +122,7 @@ impl CallArgs {
             return refuse(format!("permutation: {collective} has none to choose"));
         }
         if let Some(columns) = self.columns {
-            if permutation != Some(Permutation::Grid) {
+            if !matches!(permutation, Some(Permutation::Grid { .. })) {
                 return refuse(format!("columns: {collective} has no grid of ranks"));
             }
             if columns == 0 || !size.is_multiple_of(columns) {

@@ -313,7 +313,7 @@ fn packets_of_a_vector(collective: Collective, size: usize) -> usize {
     let meaning = collective.meaning();
     match meaning.blocks {
         Blocks::Ranks if meaning.root => 4,
-        Blocks::Ranks if meaning.permutation == Some(Permutation::Grid) => 24,
+        Blocks::Ranks if matches!(meaning.permutation, Some(Permutation::Grid { .. })) => 24,
         _ => 4 * dimension_for(size).max(1) as usize,
     }
 }

@@ -143,7 +143,7 @@ pub fn pairwise(
 }
 
 /// All subsets of a set of bits, the empty one first.
-fn subsets(mask: usize) -> impl Iterator<Item = usize> + Clone {
+pub fn subsets(mask: usize) -> impl Iterator<Item = usize> + Clone {
     std::iter::successors(Some(0), move |&subset: &usize| {
         let next = subset.wrapping_sub(mask) & mask;
         (next != 0).then_some(next)

@@ -20,6 +20,9 @@ pub struct Shape {
     pub size: usize,
     /// Ranks whose vector goes to another rank, of a permutation.
     pub moving: usize,
+    /// Of a permutation that swaps the halves of every address ([`Call::swapped_halves`]): positions of a half in which all ranks
+    /// move, as only one of the two bits is inverted.
+    pub turned: u32,
     /// Whether contributions lie where the result will be.
     pub in_place: bool,
     /// Hosts; as many as ranks where nothing is known of them, or operands keep their order.
@@ -48,6 +51,7 @@ impl Shape {
             product: call.product(),
             size: call.size,
             moving: call.size - fixed.min(call.size),
+            turned: call.swapped_halves().map_or(0, |(v, w)| (v ^ w).count_ones()),
             in_place: call.in_place,
             hosts: hosts.map_or(call.size, Hosts::len),
             on_host: hosts.map_or((1, 1), Hosts::most_and_fewest),

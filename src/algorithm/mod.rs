@@ -38,6 +38,7 @@ mod broadcast;
 mod gather;
 mod matrix_multiply;
 mod permute;
+mod quarter_turn;
 mod reduce;
 mod reduce_scatter;
 mod scan;

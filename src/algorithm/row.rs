@@ -59,6 +59,8 @@ pub struct Algorithm {
     pub lengths: Lengths,
     /// What else a call and its parameters must be.
     pub suits: fn(&Call, &Parameters) -> std::result::Result<(), Unsuited>,
+    /// Why it is chosen only if it is named, if so.
+    pub on_request: Option<&'static str>,
     /// The formula in words.
     pub cost: &'static str,
     /// The formula: see [`Formula`] for sizes that are no power of two.
@@ -101,6 +103,7 @@ pub(super) const DEFAULTS: Algorithm = Algorithm {
     ports: &PortModel::ALL,
     lengths: Lengths::Passing,
     suits: |_, _| Ok(()),
+    on_request: None,
     cost: "",
     formula: |_| Formula::NOTHING,
     signals: |_| 0,

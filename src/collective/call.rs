@@ -49,7 +49,7 @@ impl Call {
             None => call,
             Some(Permutation::Any) => Call { permutation: Some((0..size).rev().collect()), ..call },
             // As square as the powers of two that divide the number of ranks allow.
-            Some(Permutation::Grid) => call.with_grid(1 << (dimension_for(size) / 2).min(size.trailing_zeros())),
+            Some(Permutation::Grid { .. }) => call.with_grid(1 << (dimension_for(size) / 2).min(size.trailing_zeros())),
         }
     }
 
@@ -86,11 +86,13 @@ impl Call {
     }
 
     /// The transposition of a grid of submatrices with `columns` columns, which must divide the number of ranks: rank
-    /// a `columns` + b sends to rank b (size / `columns`) + a.
+    /// a `columns` + b sends to rank b `rows` + a, where `rows` = size / `columns`. A quarter turn: to rank b `rows` + `rows` - 1 - a.
     pub fn with_grid(mut self, columns: usize) -> Call {
         let rows = self.size.checked_div(columns).unwrap_or(0);
+        let turned = self.collective.meaning().permutation == Some(Permutation::Grid { turned: true });
+        let column = |row: usize| if turned { rows - 1 - row } else { row };
         self.permutation = (rows * columns == self.size)
-            .then(|| (0..self.size).map(|rank| rank % columns * rows + rank / columns).collect());
+            .then(|| (0..self.size).map(|rank| rank % columns * rows + column(rank / columns)).collect());
         self
     }
 
@@ -104,6 +106,23 @@ impl Call {
         let permutation = self.permutation.as_ref()?;
         let mask = *permutation.first()?;
         permutation.iter().enumerate().all(|(rank, &target)| rank ^ mask == target).then_some(mask)
+    }
+
+    /// The masks (v, w) of a permutation that swaps the halves of every address and translates them, if it is one: rank a 2^c + b of
+    /// 2^(2c) sends to rank (b XOR v) 2^c + (a XOR w). Transposition, quarter turns, and both by a Gray code, are such.
+    pub fn swapped_halves(&self) -> Option<(usize, usize)> {
+        let permutation = self.permutation.as_ref()?;
+        let c = self.size.trailing_zeros() / 2;
+        if self.size != 1 << (2 * c) {
+            return None;
+        }
+        let halves = |rank: usize| (rank >> c, rank & ((1 << c) - 1));
+        let (v, w) = halves(*permutation.first()?);
+        let swaps = |(rank, &target): (usize, &usize)| {
+            let (a, b) = halves(rank);
+            halves(target) == (b ^ v, a ^ w)
+        };
+        permutation.iter().enumerate().all(swaps).then_some((v, w))
     }
 
     /// The hosts by which ranks have their places as nodes; none where operands, or results, go by rank.

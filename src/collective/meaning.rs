@@ -54,8 +54,11 @@ pub struct Meaning {
 pub enum Permutation {
     /// The caller's.
     Any,
-    /// The transposition of a grid of ranks.
-    Grid,
+    /// The transposition of a grid of ranks, or its turn to the right by a quarter.
+    Grid {
+        /// Whether it is the turn.
+        turned: bool,
+    },
 }
 
 /// Whether data that is sent may lie where the result will be.

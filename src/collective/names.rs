@@ -37,6 +37,8 @@ pub enum Collective {
     TransposeRows,
     /// A matrix stored by submatrices on a grid of ranks becomes its transpose: a permutation of the submatrices.
     TransposeSubmatrices,
+    /// A matrix stored by submatrices on a grid of ranks is turned to the right by a quarter: a permutation of the submatrices.
+    QuarterTurn,
     /// The product of two matrices that are spread over a grid of ranks, spread likewise.
     MatrixMultiply,
     /// No data: no rank leaves before all have entered.

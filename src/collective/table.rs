@@ -203,7 +203,18 @@ pub(super) const TABLE: &[Meaning] = &[
     Meaning {
         collective: Collective::TransposeSubmatrices,
         name: "transpose-submatrices",
-        permutation: Some(Permutation::Grid),
+        permutation: Some(Permutation::Grid { turned: false }),
+        blocks: Blocks::Ranks,
+        unequal: true,
+        before: own_block,
+        after: |_, rank| Held::MovedTo(rank),
+        native: Some(MpiFunction::PointToPoint),
+        ..USUAL
+    },
+    Meaning {
+        collective: Collective::QuarterTurn,
+        name: "quarter-turn",
+        permutation: Some(Permutation::Grid { turned: true }),
         blocks: Blocks::Ranks,
         unequal: true,
         before: own_block,

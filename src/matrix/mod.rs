@@ -1,10 +1,12 @@
-//! Matrices that are spread over the ranks: products and transposition.
+//! Matrices that are spread over the ranks: products, transposition, turns and other ways of storage.
 //!
 //! A rank passes and gets the elements of its own part of a matrix, a [`Part`], row after row; the rest is on other ranks, and no
 //! rank ever holds a whole matrix. Which rows and columns a part has, the call says before it runs.
 //!
 //! * [`Hypercube::matrix_multiply`]: the product of two matrices that are spread over a grid of ranks.
 //! * [`Hypercube::transpose`]: of a matrix that is stored by rows, or by submatrices on a grid of ranks.
+//! * [`Hypercube::turn`]: such a matrix by a quarter or a half.
+//! * [`Hypercube::redistribute`]: from one storage to another, as from striped to blocked rows.
 //!
 //! ```
 //! use hypercoll::threads;
@@ -22,13 +24,16 @@
 //! assert_eq!(corners, [0.0, 4.0, 6.0, 10.0]);
 //! ```
 
+mod block;
 mod multiply;
+mod rearrange;
 mod scalar;
-mod transpose;
+mod storage;
 
 pub use multiply::MatrixMultiply;
+pub use rearrange::{Rearrangement, Turn};
 pub use scalar::Scalar;
-pub use transpose::{Storage, Transpose};
+pub use storage::Storage;
 
 use crate::error::{Error, Result};
 #[cfg(doc)]

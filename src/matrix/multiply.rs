@@ -118,7 +118,7 @@ impl MatrixMultiply<'_> {
     /// Runs it: `a` and `b` are this rank's blocks of the factors, `c` becomes its block of the product, all stored row after row.
     ///
     /// Besides the three blocks the library holds a copy of `a` and `b`, and at most two more for what is on its way, whatever
-    /// the number of ranks. Sums of floating-point numbers are in a fixed order for a given rank, grid and algorithm.
+    /// the number of ranks; the algorithm `broadcasts`, if it is named, all of A in a row of the grid and all of B in a column. Sums of floating-point numbers are in a fixed order for a given rank, grid and algorithm.
     ///
     /// # Errors
     /// [`Error::Length`], naming `a`, `b` or `c`; [`Error::Shape`] if the matrices have more elements than can be counted;
@@ -196,6 +196,8 @@ mod tests {
                             ("dns", PortModel::AllPorts),
                             ("dns", PortModel::OnePort),
                             ("dns", PortModel::OneWay),
+                            ("broadcasts", PortModel::AllPorts),
+                            ("broadcasts", PortModel::OneWay),
                         ] {
                             let product = cube.matrix_multiply(rows, inner, columns).algorithm(algorithm).ports(ports);
                             let product = product.grid(1 << n1, 1 << (n - n1)).unwrap();

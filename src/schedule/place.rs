@@ -35,8 +35,8 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
         placer.held.insert(placement.space.start, placement.space.end, placement.buffer, placement.offset);
     }
     let mut copied = call.collective.reduces();
-    let relays = call.collective.relays_copies() || call.collective.is_prefix();
-    let last_uses = relays.then(|| last_uses(messages));
+    let relays = call.collective.relays_copies() || call.collective.is_prefix() || call.collective.multiplies();
+    let last_uses = relays.then(|| last_uses(messages, call.collective.multiplies()));
     if call.collective.is_prefix() {
         placer.two_values(last_uses.iter().flatten().flatten());
     }
@@ -79,14 +79,25 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
     placer.builder.finish(rank, call.size, placer.scratch.top)
 }
 
-/// For each message the positions that no later message sends: what a send is the last to need.
-fn last_uses(messages: &Messages) -> Vec<Vec<Range<usize>>> {
+/// For each message the positions that no later message sends, and no later product takes: what a send is the last to need.
+/// `returns`: what a rank has sent may come back to it, as the blocks of a product do; it need not be kept till then.
+fn last_uses(messages: &Messages, returns: bool) -> Vec<Vec<Range<usize>>> {
     let mut later = Held::default();
+    let mut products = messages.multiplications().iter().rev().peekable();
     let mut uses: Vec<_> = messages
         .list()
         .iter()
         .rev()
         .map(|message| {
+            // The products of a round are computed with what is held before its messages.
+            while let Some(product) = products.next_if(|product| product.round > message.round) {
+                for operand in [&product.a, &product.b] {
+                    later.insert(operand.start, operand.end, Buffer::Scratch, 0);
+                }
+            }
+            if returns && !message.sends && message.through.is_none() {
+                messages.pieces(message).iter().for_each(|piece| later.remove(piece.start, piece.end));
+            }
             let mut last = Vec::new();
             for piece in messages.pieces(message).iter().filter(|_| message.sends && message.through.is_none()) {
                 let mut at = piece.start;

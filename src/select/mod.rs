@@ -135,6 +135,12 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
     let corrections = Corrections::of(call, element, machine);
     let given = call;
     for algorithm in registry::of(call.collective).filter(|a| named.is_none_or(|named| std::ptr::eq(named, *a))) {
+        if let (Some(why), None) = (algorithm.on_request, named) {
+            let Algorithm { name, collective, .. } = *algorithm;
+            let why = Error::Unsuited { argument: "algorithm", algorithm: name, collective, why: why.into() };
+            candidates.refused.push((algorithm, why));
+            continue;
+        }
         let (mut serves, mut refusal) = (false, None);
         let call = &evened(given, algorithm, machine);
         for parameters in model::parameters(algorithm, call, element, options, machine) {
@@ -203,7 +209,7 @@ fn evened(call: &Call, algorithm: &Algorithm, machine: &Machine) -> Call {
 /// An option that cannot be honoured: unknown algorithm, packet of 0 elements, a parameter that the algorithm does not
 /// take. Nothing is silently replaced.
 pub fn choose(call: &Call, element: usize, options: &Options, machine: &Machine) -> Result<Choice> {
-    let mut candidates = candidates(call, element, options, machine)?;
+    let candidates = candidates(call, element, options, machine)?;
     match candidates.serving.first() {
         Some(&Candidate { algorithm, parameters, predicted, model }) => {
             let mut why = match options.algorithm {
@@ -215,13 +221,18 @@ pub fn choose(call: &Call, element: usize, options: &Options, machine: &Machine)
             }
             Ok(Choice { algorithm, parameters, predicted, model, why })
         }
-        None => Err(candidates.refused.pop().map_or_else(
-            || Error::UnknownAlgorithm {
-                name: "auto".into(),
-                collective: call.collective,
-                known: registry::of(call.collective).map(|a| a.name).collect::<Vec<_>>().join(", "),
-            },
-            |(_, why)| why,
-        )),
+        None => {
+            // That an algorithm has to be named says nothing of the call.
+            let telling =
+                |(algorithm, _): &(&Algorithm, Error)| options.algorithm.is_some() || algorithm.on_request.is_none();
+            Err(candidates.refused.into_iter().rfind(telling).map_or_else(
+                || Error::UnknownAlgorithm {
+                    name: "auto".into(),
+                    collective: call.collective,
+                    known: registry::of(call.collective).map(|a| a.name).collect::<Vec<_>>().join(", "),
+                },
+                |(_, why)| why,
+            ))
+        }
     }
 }

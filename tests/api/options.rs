@@ -137,11 +137,13 @@ pub fn with_options(cube: &Hypercube, collective: Collective, root: usize, count
             let error = product.run(&a, &b, &mut c).unwrap_err().to_string();
             assert!(error.starts_with("size: "), "{case}: {error}");
         }
-        Collective::TransposeSubmatrices => {
+        Collective::TransposeSubmatrices | Collective::QuarterTurn => {
             // The grid has 2^floor(n/2) columns, or as many as divide the number of ranks.
             let call = Call::new(collective, size, count);
             let columns = 1 << (hypercoll::address::dimension_for(size) / 2).min(size.trailing_zeros());
-            let source = rank % (size / columns) * columns + rank / (size / columns);
+            let rows = size / columns;
+            let row = if collective == Collective::QuarterTurn { rows - 1 - rank % rows } else { rank % rows };
+            let source = row * columns + rank / rows;
             let outcome = cube.collective(call).options(options).run(&own, &mut narrow);
             check(outcome, &narrow, &|at| u64::value(source, at));
         }

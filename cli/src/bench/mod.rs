@@ -389,8 +389,8 @@ fn warnings(
 
 /// What the default experiment leaves out: operations on matrices, which are made of what it measures.
 #[cfg(test)]
-const MATRICES: [Collective; 3] =
-    [Collective::TransposeRows, Collective::TransposeSubmatrices, Collective::MatrixMultiply];
+const MATRICES: [Collective; 4] =
+    [Collective::TransposeRows, Collective::TransposeSubmatrices, Collective::QuarterTurn, Collective::MatrixMultiply];
 
 #[cfg(test)]
 mod tests {

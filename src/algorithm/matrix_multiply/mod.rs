@@ -1,4 +1,4 @@
-//! Matrix multiplication: what both algorithms share, the panels of A and B that meet in every node.
+//! Matrix multiplication: the grid of nodes, and what those algorithms share in which panels of A and B meet in every node.
 //!
 //! The grid of N1 x N2 ranks is a product of two cubes: the low-order n2 bits of a node are its column l, along which A moves,
 //! the high-order n1 bits its row k, along which B moves. The inner side of the matrices has 2^max(n1, n2) parts, the
@@ -23,6 +23,7 @@
 //! ```
 
 pub mod block;
+pub mod broadcasts;
 pub mod dns;
 
 use super::Unsuited;

@@ -19,6 +19,9 @@
 //! Correctness condition: the pieces of bit s go down the tree [`Rotated`] SBT s below node 2^s, which has every node with bit s
 //! set. Blocks for C_l leave the root in round n - l, so in every round a link carries those of one distance from each sender.
 //!
+//! Links are used towards the node opposite to the root only, so that this node can scatter at the same time, by this algorithm or by
+//! [`distribute_waves`](super::distribute_waves), and both take the time of one.
+//!
 //! Which piece is longer where |x| does not divide m: the one of the bit from which x is reached in the SBnT, so that blocks of a
 //! single element are spread over the root's links as that tree spreads them.
 //!
@@ -112,8 +115,39 @@ fn turn(n: u32, x: usize, s: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::verify::verify;
+    use crate::algorithm::verify::{schedules, verify};
     use crate::collective::Call;
+    use crate::schedule::{Kind, Operation, Schedule};
+    use std::collections::HashSet;
+
+    /// A scatter from a node and one from the node opposite to it share no link in the same direction; from any other node they do.
+    #[test]
+    fn opposite_corners_scatter_at_once() {
+        let links = |algorithm: &Algorithm, n: u32, root: usize| -> HashSet<(usize, usize)> {
+            let call = Call::new(Collective::Scatter, 1 << n, 60).with_root(root);
+            let parameters = Parameters { symmetrized: false, ..Parameters::new(PortModel::AllPorts) };
+            let sends = |schedule: &Schedule| {
+                let peer = |operation: &Operation| match operation.kind {
+                    Kind::Send { peer } => Some((schedule.rank, peer)),
+                    _ => None,
+                };
+                schedule.operations().iter().filter_map(peer).collect::<Vec<_>>()
+            };
+            schedules(algorithm, &call, &parameters).iter().flat_map(sends).collect()
+        };
+        let both = [&ALGORITHM, &super::super::distribute_waves::ALGORITHM];
+        for n in 1..=5u32 {
+            for (root, algorithm) in (0..1usize << n).flat_map(|root| both.map(|algorithm| (root, algorithm))) {
+                let own = links(algorithm, n, root);
+                let shared = |other: usize| both.map(|algorithm| !own.is_disjoint(&links(algorithm, n, other)));
+                assert_eq!(shared(!root & mask(n)), [false; 2], "n = {n}, roots {root} and {}", !root & mask(n));
+                if n > 1 {
+                    assert_eq!(shared(root ^ 1), [true; 2], "n = {n}, roots {root} and {}", root ^ 1);
+                }
+                assert_eq!(own.len(), (n as usize) << (n - 1), "every link of one direction");
+            }
+        }
+    }
 
     #[test]
     fn pieces_take_turns_from_the_index_on() {

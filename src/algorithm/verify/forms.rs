@@ -1,10 +1,10 @@
 //! What a collective is tried with.
 
-use crate::address::{dimension_for, mask, Hosts};
+use crate::address::{dimension_for, gray, mask, Hosts};
 use crate::collective::{Blocks, Call, Collective, Layout, MatrixProduct, Permutation};
 
 /// The forms that a call of this shape can take: as it is; with peers at all distances; for a permutation the identity, shifts, an
-/// exchange of neighbours and the reversal; with blocks of unequal lengths, as they are drawn by Zipf's law, too; for matrices unequal sides and other grids; in
+/// exchange of neighbours and the reversal; for a turn also that to the left, and on a grid numbered by a Gray code; with blocks of unequal lengths, as they are drawn by Zipf's law, too; for matrices unequal sides and other grids; in
 /// place; with an operation that does not commute.
 pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> Vec<Call> {
     let mut calls = Vec::new();
@@ -28,6 +28,20 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
             calls.push(call.clone());
         }
         call.permutation = Some((0..size).rev().collect());
+    }
+    if meaning.permutation == Some(Permutation::Grid { turned: true }) {
+        // To the left; and by a Gray code, where it numbers the sides of a square grid.
+        let target = call.permutation.clone().unwrap_or_default();
+        let n = dimension_for(size);
+        let square = size.is_power_of_two() && n.is_multiple_of(2);
+        let code = |rank: usize| gray(rank >> (n / 2)) << (n / 2) | gray(rank & mask(n / 2));
+        let renumbered = |rank: usize| if square { code(rank) } else { rank };
+        let (mut left, mut coded) = (vec![0; size], vec![0; size]);
+        for (rank, &to) in target.iter().enumerate() {
+            left[to] = rank;
+            coded[renumbered(rank)] = renumbered(to);
+        }
+        calls.extend([left, coded].map(|targets| Call { permutation: Some(targets.into()), ..call.clone() }));
     }
     if count > 0 && count < 5 && meaning.unequal {
         let layouts = match meaning.blocks {
