@@ -304,6 +304,8 @@ mod tests {
                             "HJ88 SBnT" | "HJ86 BST" => ports != PortModel::AllPorts,
                             // In the square no node needs the third step of a packet.
                             "HJ86 TCBT" => ports == PortModel::OneWay && n == 2,
+                            // Where the grid is not square, the shorter operand's steps need not wait for the longer one's.
+                            "HJE all-to-all broadcasts" => n % 2 == 1,
                             // What goes down to a rank need not wait for what comes up from there.
                             "classic k-nomial tree" => {
                                 matches!(call.collective, Collective::AllGather | Collective::ReduceScatter)

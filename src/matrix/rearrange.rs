@@ -247,7 +247,7 @@ impl Rearrangement<'_> {
         let at = Location::caller();
         self.check(matrix.len(), result.len()).map_err(|error| self.cube.refuse(self.name(), error, at))?;
         match self.targets() {
-            Some(targets) => self.as_wholes(targets, matrix, result),
+            Some(targets) => self.in_wholes(targets, matrix, result),
             None => self.between_pairs(matrix, result),
         }
     }
@@ -298,7 +298,7 @@ impl Rearrangement<'_> {
     }
 
     #[track_caller]
-    fn as_wholes<T: Element>(self, targets: Vec<usize>, matrix: &[T], result: &mut [T]) -> Result<()> {
+    fn in_wholes<T: Element>(self, targets: Vec<usize>, matrix: &[T], result: &mut [T]) -> Result<()> {
         let size = self.cube.size();
         let collective = match self.motion {
             TRANSPOSE => Collective::TransposeSubmatrices,
@@ -370,7 +370,7 @@ mod tests {
         let mut storages = Vec::new();
         for gray in [false, true] {
             storages.extend([true, false].map(|cyclic| Storage::Rows { cyclic, gray }));
-            let sides = (1..=size).filter(|n1| size % n1 == 0);
+            let sides = (1..=size).filter(|n1| size.is_multiple_of(*n1));
             storages.extend(sides.map(|n1| Storage::Submatrices { grid: (n1, size / n1), gray }));
         }
         storages.retain(|storage| storage.check(size).is_ok());

@@ -65,7 +65,7 @@ mod tests {
                 let of_it = rows.iter().filter(|row| row[0] == n && row[1] == printed);
                 let sum = |column: usize| of_it.clone().filter_map(|row| row[column].as_f64()).sum::<f64>();
                 assert_eq!(sum(3), cost.rounds as f64, "{name} n = {n}");
-                assert_eq!(sum(4) * (side * side >> n) as f64, cost.elements, "{name} n = {n}");
+                assert_eq!(sum(4) * ((side * side) >> n) as f64, cost.elements, "{name} n = {n}");
             }
         }
     }
