@@ -131,9 +131,16 @@ impl Call {
         self.hosts.as_ref().filter(placing)
     }
 
-    /// Whether blocks of unlike lengths go to all ranks, so that what passes them on one after another can let each go on as it comes.
+    /// Whether all ranks have to do with blocks of unlike lengths, or with hosts of unlike numbers of ranks, so that what is passed on from
+    /// one to the next had better go on as it comes.
     pub(crate) fn flows(&self) -> bool {
-        self.layout.is_some() && self.collective == Collective::AllGather
+        let hosts = self.hosts.as_ref().map(Hosts::most_and_fewest);
+        let unlike = hosts.is_some_and(|(most, fewest)| most > fewest);
+        match self.collective {
+            Collective::AllGather => unlike || self.layout.is_some(),
+            Collective::ReduceScatter | Collective::AllReduce => unlike,
+            _ => false,
+        }
     }
 
     /// Whether nodes are numbered so that any algorithm that goes through their dimensions combines in rank order. A prefix sum's
