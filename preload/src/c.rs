@@ -73,8 +73,8 @@ macro_rules! argument {
     };
 }
 
-macro_rules! entries {
-    ($($kind:ident $ours:ident: $name:ident $native:ident ($($p:ident: $letter:ident),*);)*) => {$(
+macro_rules! entry {
+    ([$name:ident $native:ident] $kind:ident $ours:ident ($($p:ident: $letter:ident),*)) => {
         #[doc = concat!("`", stringify!($name), "`.")]
         ///
         /// # Safety
@@ -84,7 +84,11 @@ macro_rules! entries {
             let native = Native { kind: Kind::$kind, how: How::Waits, call: &|| ffi::$native($($p),*) };
             calls::$ours(&native, $(argument!($letter $p)),*)
         }
-    )*};
+    };
+}
+
+macro_rules! entries {
+    ($($kind:ident: $name:ident $native:ident;)*) => {$( signature!(entry [$name $native] $kind); )*};
 }
 
 pub mod ints {
@@ -93,41 +97,23 @@ pub mod ints {
     type Displacement = c_int;
 
     entries! {
-        Barrier barrier: MPI_Barrier PMPI_Barrier (comm: comm);
-        Bcast bcast: MPI_Bcast PMPI_Bcast (buffer: receive, count: n, datatype: kind, root: root, comm: comm);
-        Gather gather: MPI_Gather PMPI_Gather (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root, comm: comm);
-        Scatter scatter: MPI_Scatter PMPI_Scatter (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root, comm: comm);
-        Allgather allgather: MPI_Allgather PMPI_Allgather (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, comm: comm);
-        Alltoall alltoall: MPI_Alltoall PMPI_Alltoall (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, comm: comm);
-        Gatherv gatherv: MPI_Gatherv PMPI_Gatherv (
-            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
-            root: root, comm: comm);
-        Scatterv scatterv: MPI_Scatterv PMPI_Scatterv (
-            from: send, sent: ns, places: ds, send_type: kind, into: receive, received: n, receive_type: kind,
-            root: root, comm: comm);
-        Allgatherv allgatherv: MPI_Allgatherv PMPI_Allgatherv (
-            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
-            comm: comm);
-        Alltoallv alltoallv: MPI_Alltoallv PMPI_Alltoallv (
-            from: send, sent: ns, sent_from: ds, send_type: kind,
-            into: receive, received: ns, received_at: ds, receive_type: kind, comm: comm);
-        Alltoallw alltoallw: MPI_Alltoallw PMPI_Alltoallw (
-            from: send, sent: ns, sent_from: ds, send_types: kinds,
-            into: receive, received: ns, received_at: ds, receive_types: kinds, comm: comm);
-        Reduce reduce: MPI_Reduce PMPI_Reduce (
-            from: send, into: receive, count: n, datatype: kind, op: op, root: root, comm: comm);
-        Allreduce allreduce: MPI_Allreduce PMPI_Allreduce (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
-        Scan scan: MPI_Scan PMPI_Scan (from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
-        Exscan exscan: MPI_Exscan PMPI_Exscan (from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
-        ReduceScatterBlock reduce_scatter_block: MPI_Reduce_scatter_block PMPI_Reduce_scatter_block (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
-        ReduceScatter reduce_scatter: MPI_Reduce_scatter PMPI_Reduce_scatter (
-            from: send, into: receive, counts: ns, datatype: kind, op: op, comm: comm);
+        Barrier: MPI_Barrier PMPI_Barrier;
+        Bcast: MPI_Bcast PMPI_Bcast;
+        Gather: MPI_Gather PMPI_Gather;
+        Scatter: MPI_Scatter PMPI_Scatter;
+        Allgather: MPI_Allgather PMPI_Allgather;
+        Alltoall: MPI_Alltoall PMPI_Alltoall;
+        Gatherv: MPI_Gatherv PMPI_Gatherv;
+        Scatterv: MPI_Scatterv PMPI_Scatterv;
+        Allgatherv: MPI_Allgatherv PMPI_Allgatherv;
+        Alltoallv: MPI_Alltoallv PMPI_Alltoallv;
+        Alltoallw: MPI_Alltoallw PMPI_Alltoallw;
+        Reduce: MPI_Reduce PMPI_Reduce;
+        Allreduce: MPI_Allreduce PMPI_Allreduce;
+        Scan: MPI_Scan PMPI_Scan;
+        Exscan: MPI_Exscan PMPI_Exscan;
+        ReduceScatterBlock: MPI_Reduce_scatter_block PMPI_Reduce_scatter_block;
+        ReduceScatter: MPI_Reduce_scatter PMPI_Reduce_scatter;
     }
 }
 
@@ -139,41 +125,22 @@ pub mod large {
     type Displacement = MPI_Aint;
 
     entries! {
-        Bcast bcast: MPI_Bcast_c PMPI_Bcast_c (buffer: receive, count: n, datatype: kind, root: root, comm: comm);
-        Gather gather: MPI_Gather_c PMPI_Gather_c (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root, comm: comm);
-        Scatter scatter: MPI_Scatter_c PMPI_Scatter_c (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root, comm: comm);
-        Allgather allgather: MPI_Allgather_c PMPI_Allgather_c (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, comm: comm);
-        Alltoall alltoall: MPI_Alltoall_c PMPI_Alltoall_c (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, comm: comm);
-        Gatherv gatherv: MPI_Gatherv_c PMPI_Gatherv_c (
-            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
-            root: root, comm: comm);
-        Scatterv scatterv: MPI_Scatterv_c PMPI_Scatterv_c (
-            from: send, sent: ns, places: ds, send_type: kind, into: receive, received: n, receive_type: kind,
-            root: root, comm: comm);
-        Allgatherv allgatherv: MPI_Allgatherv_c PMPI_Allgatherv_c (
-            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
-            comm: comm);
-        Alltoallv alltoallv: MPI_Alltoallv_c PMPI_Alltoallv_c (
-            from: send, sent: ns, sent_from: ds, send_type: kind,
-            into: receive, received: ns, received_at: ds, receive_type: kind, comm: comm);
-        Alltoallw alltoallw: MPI_Alltoallw_c PMPI_Alltoallw_c (
-            from: send, sent: ns, sent_from: ds, send_types: kinds,
-            into: receive, received: ns, received_at: ds, receive_types: kinds, comm: comm);
-        Reduce reduce: MPI_Reduce_c PMPI_Reduce_c (
-            from: send, into: receive, count: n, datatype: kind, op: op, root: root, comm: comm);
-        Allreduce allreduce: MPI_Allreduce_c PMPI_Allreduce_c (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
-        Scan scan: MPI_Scan_c PMPI_Scan_c (from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
-        Exscan exscan: MPI_Exscan_c PMPI_Exscan_c (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
-        ReduceScatterBlock reduce_scatter_block: MPI_Reduce_scatter_block_c PMPI_Reduce_scatter_block_c (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm);
-        ReduceScatter reduce_scatter: MPI_Reduce_scatter_c PMPI_Reduce_scatter_c (
-            from: send, into: receive, counts: ns, datatype: kind, op: op, comm: comm);
+        Bcast: MPI_Bcast_c PMPI_Bcast_c;
+        Gather: MPI_Gather_c PMPI_Gather_c;
+        Scatter: MPI_Scatter_c PMPI_Scatter_c;
+        Allgather: MPI_Allgather_c PMPI_Allgather_c;
+        Alltoall: MPI_Alltoall_c PMPI_Alltoall_c;
+        Gatherv: MPI_Gatherv_c PMPI_Gatherv_c;
+        Scatterv: MPI_Scatterv_c PMPI_Scatterv_c;
+        Allgatherv: MPI_Allgatherv_c PMPI_Allgatherv_c;
+        Alltoallv: MPI_Alltoallv_c PMPI_Alltoallv_c;
+        Alltoallw: MPI_Alltoallw_c PMPI_Alltoallw_c;
+        Reduce: MPI_Reduce_c PMPI_Reduce_c;
+        Allreduce: MPI_Allreduce_c PMPI_Allreduce_c;
+        Scan: MPI_Scan_c PMPI_Scan_c;
+        Exscan: MPI_Exscan_c PMPI_Exscan_c;
+        ReduceScatterBlock: MPI_Reduce_scatter_block_c PMPI_Reduce_scatter_block_c;
+        ReduceScatter: MPI_Reduce_scatter_c PMPI_Reduce_scatter_c;
     }
 }
 

@@ -4,13 +4,11 @@
 //! address of an error code that is not wanted. Each function here translates them, and calls ours of C. (MPICH's wrappers do that
 //! themselves.)
 
-use crate::c;
+use crate::c::{self, ints};
 use crate::native::{self, ffi, SUCCESS};
 use ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
 use std::ffi::{c_char, c_int, c_void, CStr};
 use std::sync::OnceLock;
-
-pub mod started;
 
 /// The addresses by which Fortran says `MPI_IN_PLACE` and `MPI_BOTTOM`: those of variables whose names compilers write in several ways.
 struct Constants {
@@ -88,6 +86,8 @@ passed! {
     Type(*const c_int) as MPI_Datatype: |at| unsafe { ffi::PMPI_Type_f2c(value(at)) };
     /// The handle of an operation.
     Op(*const c_int) as MPI_Op: |at| unsafe { ffi::PMPI_Op_f2c(value(at)) };
+    /// The handle of hints.
+    Info(*const c_int) as ffi::MPI_Info: |at| unsafe { ffi::PMPI_Info_f2c(value(at)) };
     /// The handle of a communicator.
     Comm(*const c_int) as MPI_Comm: |at| unsafe { ffi::PMPI_Comm_f2c(value(at)) };
 }
@@ -98,57 +98,94 @@ unsafe fn answer(error: *mut c_int, code: c_int) {
     }
 }
 
-macro_rules! entries {
-    ($($c:ident: $mpifh:ident $f08:ident $parameters:tt;)*) => {$(entries!(@one $c $mpifh $parameters); entries!(@one $c $f08 $parameters);)*};
-    (@one $c:ident $name:ident ($($p:ident: $type:ty),*)) => {
+/// The type of a parameter by its letter.
+macro_rules! of_letter {
+    (send) => {
+        Buffer
+    };
+    (receive) => {
+        Buffer
+    };
+    (n) => {
+        Integer
+    };
+    (ns) => {
+        Integers
+    };
+    (ds) => {
+        Integers
+    };
+    (kind) => {
+        Type
+    };
+    (op) => {
+        Op
+    };
+    (root) => {
+        Integer
+    };
+    (comm) => {
+        Comm
+    };
+}
+
+/// Calls a function of C, and gives back what it gives: an error code, and after a function that makes one the handle of a request.
+macro_rules! called {
+    ($error:ident () $c:path: $($argument:expr),*) => {
+        answer($error, $c($($argument),*))
+    };
+    ($error:ident ($($info:ident)? -> $request:ident) $c:path: $($argument:expr),*) => {{
+        let mut made = ffi::RSMPI_REQUEST_NULL;
+        let code = $c($($argument,)* $($info.passed(),)? &mut made);
+        if code == SUCCESS {
+            *$request = ffi::PMPI_Request_c2f(made);
+        }
+        answer($error, code);
+    }};
+}
+
+macro_rules! entry {
+    ([$module:ident $c:ident $name:ident ($($($info:ident)? -> $request:ident)?)] $kind:ident $ours:ident ($($p:ident: $letter:ident),*)) => {
         #[doc = concat!("`", stringify!($c), "` of Fortran.")]
         ///
         /// # Safety
         /// As MPI says.
         #[no_mangle]
-        pub unsafe extern "C" fn $name($($p: $type,)* error: *mut c_int) {
-            answer(error, c::ints::$c($($p.passed()),*));
+        pub unsafe extern "C" fn $name(
+            $($p: of_letter!($letter),)* $($($info: Info,)? $request: *mut c_int,)? error: *mut c_int
+        ) {
+            called!(error ($($($info)? -> $request)?) $module::$c: $($p.passed()),*);
         }
     };
 }
 
+/// Functions of mpif.h and `use mpi`, and of mpi_f08, that call those of C in a module; what they have besides the collective's
+/// parameters.
+macro_rules! entries {
+    ($module:ident $more:tt: $($kind:ident: $c:ident $mpifh:ident $f08:ident;)*) => {$(
+        signature!(entry [$module $c $mpifh $more] $kind);
+        signature!(entry [$module $c $f08 $more] $kind);
+    )*};
+}
+
 entries! {
-    MPI_Barrier: mpi_barrier_ mpi_barrier_f08_ (comm: Comm);
-    MPI_Bcast: mpi_bcast_ mpi_bcast_f08_ (buffer: Buffer, count: Integer, datatype: Type, root: Integer, comm: Comm);
-    MPI_Gather: mpi_gather_ mpi_gather_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
-        root: Integer, comm: Comm);
-    MPI_Scatter: mpi_scatter_ mpi_scatter_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
-        root: Integer, comm: Comm);
-    MPI_Allgather: mpi_allgather_ mpi_allgather_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type, comm: Comm);
-    MPI_Alltoall: mpi_alltoall_ mpi_alltoall_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type, comm: Comm);
-    MPI_Gatherv: mpi_gatherv_ mpi_gatherv_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integers, places: Integers,
-        receive_type: Type, root: Integer, comm: Comm);
-    MPI_Scatterv: mpi_scatterv_ mpi_scatterv_f08_ (
-        from: Buffer, sent: Integers, places: Integers, send_type: Type, into: Buffer, received: Integer,
-        receive_type: Type, root: Integer, comm: Comm);
-    MPI_Allgatherv: mpi_allgatherv_ mpi_allgatherv_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integers, places: Integers,
-        receive_type: Type, comm: Comm);
-    MPI_Alltoallv: mpi_alltoallv_ mpi_alltoallv_f08_ (
-        from: Buffer, sent: Integers, sent_from: Integers, send_type: Type,
-        into: Buffer, received: Integers, received_at: Integers, receive_type: Type, comm: Comm);
-    MPI_Reduce: mpi_reduce_ mpi_reduce_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, root: Integer, comm: Comm);
-    MPI_Allreduce: mpi_allreduce_ mpi_allreduce_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm);
-    MPI_Scan: mpi_scan_ mpi_scan_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm);
-    MPI_Exscan: mpi_exscan_ mpi_exscan_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm);
-    MPI_Reduce_scatter_block: mpi_reduce_scatter_block_ mpi_reduce_scatter_block_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm);
-    MPI_Reduce_scatter: mpi_reduce_scatter_ mpi_reduce_scatter_f08_ (
-        from: Buffer, into: Buffer, counts: Integers, datatype: Type, op: Op, comm: Comm);
+    ints ():
+    Barrier: MPI_Barrier mpi_barrier_ mpi_barrier_f08_;
+    Bcast: MPI_Bcast mpi_bcast_ mpi_bcast_f08_;
+    Gather: MPI_Gather mpi_gather_ mpi_gather_f08_;
+    Scatter: MPI_Scatter mpi_scatter_ mpi_scatter_f08_;
+    Allgather: MPI_Allgather mpi_allgather_ mpi_allgather_f08_;
+    Alltoall: MPI_Alltoall mpi_alltoall_ mpi_alltoall_f08_;
+    Gatherv: MPI_Gatherv mpi_gatherv_ mpi_gatherv_f08_;
+    Scatterv: MPI_Scatterv mpi_scatterv_ mpi_scatterv_f08_;
+    Allgatherv: MPI_Allgatherv mpi_allgatherv_ mpi_allgatherv_f08_;
+    Alltoallv: MPI_Alltoallv mpi_alltoallv_ mpi_alltoallv_f08_;
+    Reduce: MPI_Reduce mpi_reduce_ mpi_reduce_f08_;
+    Allreduce: MPI_Allreduce mpi_allreduce_ mpi_allreduce_f08_;
+    Scan: MPI_Scan mpi_scan_ mpi_scan_f08_;
+    Exscan: MPI_Exscan mpi_exscan_ mpi_exscan_f08_;
+    ReduceScatterBlock: MPI_Reduce_scatter_block mpi_reduce_scatter_block_ mpi_reduce_scatter_block_f08_;
+    ReduceScatter: MPI_Reduce_scatter mpi_reduce_scatter_ mpi_reduce_scatter_f08_;
 }
 
 /// Datatypes of all ranks; what is in place has none.
@@ -164,29 +201,10 @@ unsafe fn types(list: *const c_int, comm: MPI_Comm, at: *mut c_void) -> Vec<MPI_
     (0..size as usize).map(|rank| ffi::PMPI_Type_f2c(*list.add(rank))).collect()
 }
 
-#[allow(clippy::too_many_arguments)] // MPI's
-unsafe fn alltoallw(
-    from: Buffer,
-    sent: Integers,
-    sent_from: Integers,
-    send_types: *const c_int,
-    into: Buffer,
-    received: Integers,
-    received_at: Integers,
-    receive_types: *const c_int,
-    comm: Comm,
-) -> c_int {
-    let (from, into, comm) = (from.passed(), into.passed(), comm.passed());
-    let [send_types, receive_types] =
-        [(send_types, from), (receive_types, into)].map(|(list, at)| types(list, comm, at));
-    let (sent, sent_from, received, received_at) = (sent.0, sent_from.0, received.0, received_at.0);
-    let (send_types, receive_types) = (send_types.as_ptr(), receive_types.as_ptr());
-    c::ints::MPI_Alltoallw(from, sent, sent_from, send_types, into, received, received_at, receive_types, comm)
-}
-
 macro_rules! alltoallw {
-    ($($name:ident)*) => {$(
-        /// `MPI_Alltoallw` of Fortran.
+    ($module:ident $c:ident $more:tt: $($name:ident)*) => {$( alltoallw!(@one $module $c $name $more); )*};
+    (@one $module:ident $c:ident $name:ident ($(-> $request:ident)?)) => {
+        #[doc = concat!("`", stringify!($c), "` of Fortran.")]
         ///
         /// # Safety
         /// As MPI says.
@@ -202,16 +220,23 @@ macro_rules! alltoallw {
             received_at: Integers,
             receive_types: *const c_int,
             comm: Comm,
+            $($request: *mut c_int,)?
             error: *mut c_int,
         ) {
-            let code =
-                alltoallw(from, sent, sent_from, send_types, into, received, received_at, receive_types, comm);
-            answer(error, code);
+            let (from, into, comm) = (from.passed(), into.passed(), comm.passed());
+            let [sends, receives] = [(send_types, from), (receive_types, into)].map(|(list, at)| types(list, comm, at));
+            called!(
+                error ($(-> $request)?) $module::$c:
+                from, sent.0, sent_from.0, sends.as_ptr(), into, received.0, received_at.0, receives.as_ptr(), comm
+            );
         }
-    )*};
+    };
 }
 
-alltoallw!(mpi_alltoallw_ mpi_alltoallw_f08_);
+alltoallw!(ints MPI_Alltoallw (): mpi_alltoallw_ mpi_alltoallw_f08_);
+
+// Here, as it uses the macros above.
+pub mod started;
 
 macro_rules! init {
     ($($init:ident $init_thread:ident)*) => {$(

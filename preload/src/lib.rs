@@ -11,6 +11,7 @@
 //!
 //! ```text
 //! c        the functions that are exported
+//! signatures    what each collective is called with, in C and in Fortran
 //! fortran  the same in Fortran, where MPI's own wrappers would pass us by
 //! calls    one function a collective: buffers, counts, datatypes and operations as the library takes them
 //! requests nonblocking and persistent calls: who sees to it that they go on, and what MPI knows of them
@@ -21,6 +22,9 @@
 //! ```
 
 #![allow(clippy::missing_safety_doc)] // of functions of our own that take the arguments of MPI's: as MPI says
+
+#[macro_use]
+mod signatures;
 
 pub mod c;
 mod calls;

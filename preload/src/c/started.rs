@@ -4,18 +4,27 @@ use super::*;
 use crate::requests;
 use ffi::{MPI_Info, MPI_Request};
 
-macro_rules! started {
-    ($how:ident: $($kind:ident $ours:ident: $name:ident $native:ident ($($p:ident: $letter:ident),*; $request:ident $(, $info:ident)?);)*) => {$(
+macro_rules! entry {
+    ([$how:ident ($($info:ident)?) $name:ident $native:ident] $kind:ident $ours:ident ($($p:ident: $letter:ident),*)) => {
         #[doc = concat!("`", stringify!($name), "`.")]
         ///
         /// # Safety
         /// As MPI says.
         #[no_mangle]
-        pub unsafe extern "C" fn $name($($p: of_letter!($letter),)* $($info: MPI_Info,)? $request: *mut MPI_Request) -> c_int {
-            let call = || ffi::$native($($p,)* $($info,)? $request);
-            calls::$ours(&Native { kind: Kind::$kind, how: How::$how($request), call: &call }, $(argument!($letter $p)),*)
+        pub unsafe extern "C" fn $name($($p: of_letter!($letter),)* $($info: MPI_Info,)? request: *mut MPI_Request) -> c_int {
+            let call = || ffi::$native($($p,)* $($info,)? request);
+            calls::$ours(&Native { kind: Kind::$kind, how: How::$how(request), call: &call }, $(argument!($letter $p)),*)
         }
-    )*};
+    };
+}
+
+macro_rules! started {
+    ($($kind:ident: $name:ident $native:ident;)*) => {$( signature!(entry [Starts () $name $native] $kind); )*};
+}
+
+#[cfg(mpi4)]
+macro_rules! prepared {
+    ($($kind:ident: $name:ident $native:ident;)*) => {$( signature!(entry [Prepares (info) $name $native] $kind); )*};
 }
 
 pub mod ints {
@@ -24,96 +33,44 @@ pub mod ints {
     type Displacement = c_int;
 
     started! {
-        Starts:
-        Barrier barrier: MPI_Ibarrier PMPI_Ibarrier (comm: comm; request);
-        Bcast bcast: MPI_Ibcast PMPI_Ibcast (
-            buffer: receive, count: n, datatype: kind, root: root, comm: comm; request);
-        Gather gather: MPI_Igather PMPI_Igather (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root,
-            comm: comm; request);
-        Scatter scatter: MPI_Iscatter PMPI_Iscatter (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root,
-            comm: comm; request);
-        Allgather allgather: MPI_Iallgather PMPI_Iallgather (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind,
-            comm: comm; request);
-        Alltoall alltoall: MPI_Ialltoall PMPI_Ialltoall (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind,
-            comm: comm; request);
-        Gatherv gatherv: MPI_Igatherv PMPI_Igatherv (
-            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
-            root: root, comm: comm; request);
-        Scatterv scatterv: MPI_Iscatterv PMPI_Iscatterv (
-            from: send, sent: ns, places: ds, send_type: kind, into: receive, received: n, receive_type: kind,
-            root: root, comm: comm; request);
-        Allgatherv allgatherv: MPI_Iallgatherv PMPI_Iallgatherv (
-            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
-            comm: comm; request);
-        Alltoallv alltoallv: MPI_Ialltoallv PMPI_Ialltoallv (
-            from: send, sent: ns, sent_from: ds, send_type: kind, into: receive, received: ns, received_at: ds,
-            receive_type: kind, comm: comm; request);
-        Alltoallw alltoallw: MPI_Ialltoallw PMPI_Ialltoallw (
-            from: send, sent: ns, sent_from: ds, send_types: kinds, into: receive, received: ns, received_at: ds,
-            receive_types: kinds, comm: comm; request);
-        Reduce reduce: MPI_Ireduce PMPI_Ireduce (
-            from: send, into: receive, count: n, datatype: kind, op: op, root: root, comm: comm; request);
-        Allreduce allreduce: MPI_Iallreduce PMPI_Iallreduce (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request);
-        ReduceScatter reduce_scatter: MPI_Ireduce_scatter PMPI_Ireduce_scatter (
-            from: send, into: receive, counts: ns, datatype: kind, op: op, comm: comm; request);
-        Scan scan: MPI_Iscan PMPI_Iscan (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request);
-        Exscan exscan: MPI_Iexscan PMPI_Iexscan (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request);
-        ReduceScatterBlock reduce_scatter_block: MPI_Ireduce_scatter_block PMPI_Ireduce_scatter_block (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request);
+        Barrier: MPI_Ibarrier PMPI_Ibarrier;
+        Bcast: MPI_Ibcast PMPI_Ibcast;
+        Gather: MPI_Igather PMPI_Igather;
+        Scatter: MPI_Iscatter PMPI_Iscatter;
+        Allgather: MPI_Iallgather PMPI_Iallgather;
+        Alltoall: MPI_Ialltoall PMPI_Ialltoall;
+        Gatherv: MPI_Igatherv PMPI_Igatherv;
+        Scatterv: MPI_Iscatterv PMPI_Iscatterv;
+        Allgatherv: MPI_Iallgatherv PMPI_Iallgatherv;
+        Alltoallv: MPI_Ialltoallv PMPI_Ialltoallv;
+        Alltoallw: MPI_Ialltoallw PMPI_Ialltoallw;
+        Reduce: MPI_Ireduce PMPI_Ireduce;
+        Allreduce: MPI_Iallreduce PMPI_Iallreduce;
+        Scan: MPI_Iscan PMPI_Iscan;
+        Exscan: MPI_Iexscan PMPI_Iexscan;
+        ReduceScatterBlock: MPI_Ireduce_scatter_block PMPI_Ireduce_scatter_block;
+        ReduceScatter: MPI_Ireduce_scatter PMPI_Ireduce_scatter;
     }
 
     #[cfg(mpi4)]
-    started! {
-        Prepares:
-        Barrier barrier: MPI_Barrier_init PMPI_Barrier_init (comm: comm; request, info);
-        Bcast bcast: MPI_Bcast_init PMPI_Bcast_init (
-            buffer: receive, count: n, datatype: kind, root: root, comm: comm; request, info);
-        Gather gather: MPI_Gather_init PMPI_Gather_init (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root,
-            comm: comm; request, info);
-        Scatter scatter: MPI_Scatter_init PMPI_Scatter_init (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root,
-            comm: comm; request, info);
-        Allgather allgather: MPI_Allgather_init PMPI_Allgather_init (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind,
-            comm: comm; request, info);
-        Alltoall alltoall: MPI_Alltoall_init PMPI_Alltoall_init (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind,
-            comm: comm; request, info);
-        Gatherv gatherv: MPI_Gatherv_init PMPI_Gatherv_init (
-            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
-            root: root, comm: comm; request, info);
-        Scatterv scatterv: MPI_Scatterv_init PMPI_Scatterv_init (
-            from: send, sent: ns, places: ds, send_type: kind, into: receive, received: n, receive_type: kind,
-            root: root, comm: comm; request, info);
-        Allgatherv allgatherv: MPI_Allgatherv_init PMPI_Allgatherv_init (
-            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
-            comm: comm; request, info);
-        Alltoallv alltoallv: MPI_Alltoallv_init PMPI_Alltoallv_init (
-            from: send, sent: ns, sent_from: ds, send_type: kind, into: receive, received: ns, received_at: ds,
-            receive_type: kind, comm: comm; request, info);
-        Alltoallw alltoallw: MPI_Alltoallw_init PMPI_Alltoallw_init (
-            from: send, sent: ns, sent_from: ds, send_types: kinds, into: receive, received: ns, received_at: ds,
-            receive_types: kinds, comm: comm; request, info);
-        Reduce reduce: MPI_Reduce_init PMPI_Reduce_init (
-            from: send, into: receive, count: n, datatype: kind, op: op, root: root, comm: comm; request, info);
-        Allreduce allreduce: MPI_Allreduce_init PMPI_Allreduce_init (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request, info);
-        ReduceScatter reduce_scatter: MPI_Reduce_scatter_init PMPI_Reduce_scatter_init (
-            from: send, into: receive, counts: ns, datatype: kind, op: op, comm: comm; request, info);
-        Scan scan: MPI_Scan_init PMPI_Scan_init (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request, info);
-        Exscan exscan: MPI_Exscan_init PMPI_Exscan_init (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request, info);
-        ReduceScatterBlock reduce_scatter_block: MPI_Reduce_scatter_block_init PMPI_Reduce_scatter_block_init (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request, info);
+    prepared! {
+        Barrier: MPI_Barrier_init PMPI_Barrier_init;
+        Bcast: MPI_Bcast_init PMPI_Bcast_init;
+        Gather: MPI_Gather_init PMPI_Gather_init;
+        Scatter: MPI_Scatter_init PMPI_Scatter_init;
+        Allgather: MPI_Allgather_init PMPI_Allgather_init;
+        Alltoall: MPI_Alltoall_init PMPI_Alltoall_init;
+        Gatherv: MPI_Gatherv_init PMPI_Gatherv_init;
+        Scatterv: MPI_Scatterv_init PMPI_Scatterv_init;
+        Allgatherv: MPI_Allgatherv_init PMPI_Allgatherv_init;
+        Alltoallv: MPI_Alltoallv_init PMPI_Alltoallv_init;
+        Alltoallw: MPI_Alltoallw_init PMPI_Alltoallw_init;
+        Reduce: MPI_Reduce_init PMPI_Reduce_init;
+        Allreduce: MPI_Allreduce_init PMPI_Allreduce_init;
+        Scan: MPI_Scan_init PMPI_Scan_init;
+        Exscan: MPI_Exscan_init PMPI_Exscan_init;
+        ReduceScatterBlock: MPI_Reduce_scatter_block_init PMPI_Reduce_scatter_block_init;
+        ReduceScatter: MPI_Reduce_scatter_init PMPI_Reduce_scatter_init;
     }
 }
 
@@ -125,93 +82,41 @@ mod large {
     type Displacement = MPI_Aint;
 
     started! {
-        Starts:
-        Bcast bcast: MPI_Ibcast_c PMPI_Ibcast_c (
-            buffer: receive, count: n, datatype: kind, root: root, comm: comm; request);
-        Gather gather: MPI_Igather_c PMPI_Igather_c (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root,
-            comm: comm; request);
-        Scatter scatter: MPI_Iscatter_c PMPI_Iscatter_c (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root,
-            comm: comm; request);
-        Allgather allgather: MPI_Iallgather_c PMPI_Iallgather_c (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind,
-            comm: comm; request);
-        Alltoall alltoall: MPI_Ialltoall_c PMPI_Ialltoall_c (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind,
-            comm: comm; request);
-        Gatherv gatherv: MPI_Igatherv_c PMPI_Igatherv_c (
-            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
-            root: root, comm: comm; request);
-        Scatterv scatterv: MPI_Iscatterv_c PMPI_Iscatterv_c (
-            from: send, sent: ns, places: ds, send_type: kind, into: receive, received: n, receive_type: kind,
-            root: root, comm: comm; request);
-        Allgatherv allgatherv: MPI_Iallgatherv_c PMPI_Iallgatherv_c (
-            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
-            comm: comm; request);
-        Alltoallv alltoallv: MPI_Ialltoallv_c PMPI_Ialltoallv_c (
-            from: send, sent: ns, sent_from: ds, send_type: kind, into: receive, received: ns, received_at: ds,
-            receive_type: kind, comm: comm; request);
-        Alltoallw alltoallw: MPI_Ialltoallw_c PMPI_Ialltoallw_c (
-            from: send, sent: ns, sent_from: ds, send_types: kinds, into: receive, received: ns, received_at: ds,
-            receive_types: kinds, comm: comm; request);
-        Reduce reduce: MPI_Ireduce_c PMPI_Ireduce_c (
-            from: send, into: receive, count: n, datatype: kind, op: op, root: root, comm: comm; request);
-        Allreduce allreduce: MPI_Iallreduce_c PMPI_Iallreduce_c (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request);
-        ReduceScatter reduce_scatter: MPI_Ireduce_scatter_c PMPI_Ireduce_scatter_c (
-            from: send, into: receive, counts: ns, datatype: kind, op: op, comm: comm; request);
-        Scan scan: MPI_Iscan_c PMPI_Iscan_c (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request);
-        Exscan exscan: MPI_Iexscan_c PMPI_Iexscan_c (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request);
-        ReduceScatterBlock reduce_scatter_block: MPI_Ireduce_scatter_block_c PMPI_Ireduce_scatter_block_c (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request);
+        Bcast: MPI_Ibcast_c PMPI_Ibcast_c;
+        Gather: MPI_Igather_c PMPI_Igather_c;
+        Scatter: MPI_Iscatter_c PMPI_Iscatter_c;
+        Allgather: MPI_Iallgather_c PMPI_Iallgather_c;
+        Alltoall: MPI_Ialltoall_c PMPI_Ialltoall_c;
+        Gatherv: MPI_Igatherv_c PMPI_Igatherv_c;
+        Scatterv: MPI_Iscatterv_c PMPI_Iscatterv_c;
+        Allgatherv: MPI_Iallgatherv_c PMPI_Iallgatherv_c;
+        Alltoallv: MPI_Ialltoallv_c PMPI_Ialltoallv_c;
+        Alltoallw: MPI_Ialltoallw_c PMPI_Ialltoallw_c;
+        Reduce: MPI_Ireduce_c PMPI_Ireduce_c;
+        Allreduce: MPI_Iallreduce_c PMPI_Iallreduce_c;
+        Scan: MPI_Iscan_c PMPI_Iscan_c;
+        Exscan: MPI_Iexscan_c PMPI_Iexscan_c;
+        ReduceScatterBlock: MPI_Ireduce_scatter_block_c PMPI_Ireduce_scatter_block_c;
+        ReduceScatter: MPI_Ireduce_scatter_c PMPI_Ireduce_scatter_c;
     }
 
-    started! {
-        Prepares:
-        Bcast bcast: MPI_Bcast_init_c PMPI_Bcast_init_c (
-            buffer: receive, count: n, datatype: kind, root: root, comm: comm; request, info);
-        Gather gather: MPI_Gather_init_c PMPI_Gather_init_c (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root,
-            comm: comm; request, info);
-        Scatter scatter: MPI_Scatter_init_c PMPI_Scatter_init_c (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root,
-            comm: comm; request, info);
-        Allgather allgather: MPI_Allgather_init_c PMPI_Allgather_init_c (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind,
-            comm: comm; request, info);
-        Alltoall alltoall: MPI_Alltoall_init_c PMPI_Alltoall_init_c (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind,
-            comm: comm; request, info);
-        Gatherv gatherv: MPI_Gatherv_init_c PMPI_Gatherv_init_c (
-            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
-            root: root, comm: comm; request, info);
-        Scatterv scatterv: MPI_Scatterv_init_c PMPI_Scatterv_init_c (
-            from: send, sent: ns, places: ds, send_type: kind, into: receive, received: n, receive_type: kind,
-            root: root, comm: comm; request, info);
-        Allgatherv allgatherv: MPI_Allgatherv_init_c PMPI_Allgatherv_init_c (
-            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
-            comm: comm; request, info);
-        Alltoallv alltoallv: MPI_Alltoallv_init_c PMPI_Alltoallv_init_c (
-            from: send, sent: ns, sent_from: ds, send_type: kind, into: receive, received: ns, received_at: ds,
-            receive_type: kind, comm: comm; request, info);
-        Alltoallw alltoallw: MPI_Alltoallw_init_c PMPI_Alltoallw_init_c (
-            from: send, sent: ns, sent_from: ds, send_types: kinds, into: receive, received: ns, received_at: ds,
-            receive_types: kinds, comm: comm; request, info);
-        Reduce reduce: MPI_Reduce_init_c PMPI_Reduce_init_c (
-            from: send, into: receive, count: n, datatype: kind, op: op, root: root, comm: comm; request, info);
-        Allreduce allreduce: MPI_Allreduce_init_c PMPI_Allreduce_init_c (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request, info);
-        ReduceScatter reduce_scatter: MPI_Reduce_scatter_init_c PMPI_Reduce_scatter_init_c (
-            from: send, into: receive, counts: ns, datatype: kind, op: op, comm: comm; request, info);
-        Scan scan: MPI_Scan_init_c PMPI_Scan_init_c (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request, info);
-        Exscan exscan: MPI_Exscan_init_c PMPI_Exscan_init_c (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request, info);
-        ReduceScatterBlock reduce_scatter_block: MPI_Reduce_scatter_block_init_c PMPI_Reduce_scatter_block_init_c (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request, info);
+    prepared! {
+        Bcast: MPI_Bcast_init_c PMPI_Bcast_init_c;
+        Gather: MPI_Gather_init_c PMPI_Gather_init_c;
+        Scatter: MPI_Scatter_init_c PMPI_Scatter_init_c;
+        Allgather: MPI_Allgather_init_c PMPI_Allgather_init_c;
+        Alltoall: MPI_Alltoall_init_c PMPI_Alltoall_init_c;
+        Gatherv: MPI_Gatherv_init_c PMPI_Gatherv_init_c;
+        Scatterv: MPI_Scatterv_init_c PMPI_Scatterv_init_c;
+        Allgatherv: MPI_Allgatherv_init_c PMPI_Allgatherv_init_c;
+        Alltoallv: MPI_Alltoallv_init_c PMPI_Alltoallv_init_c;
+        Alltoallw: MPI_Alltoallw_init_c PMPI_Alltoallw_init_c;
+        Reduce: MPI_Reduce_init_c PMPI_Reduce_init_c;
+        Allreduce: MPI_Allreduce_init_c PMPI_Allreduce_init_c;
+        Scan: MPI_Scan_init_c PMPI_Scan_init_c;
+        Exscan: MPI_Exscan_init_c PMPI_Exscan_init_c;
+        ReduceScatterBlock: MPI_Reduce_scatter_block_init_c PMPI_Reduce_scatter_block_init_c;
+        ReduceScatter: MPI_Reduce_scatter_init_c PMPI_Reduce_scatter_init_c;
     }
 }
 
@@ -223,14 +128,14 @@ pub mod extension {
     type Count = c_int;
     type Displacement = c_int;
 
-    macro_rules! prepared {
-        ($($kind:ident $ours:ident: $name:ident $native:ident ($($p:ident: $letter:ident),*; $request:ident, $info:ident);)*) => {$(
+    macro_rules! entry {
+        ([$name:ident $native:ident] $kind:ident $ours:ident ($($p:ident: $letter:ident),*)) => {
             #[doc = concat!("`", stringify!($name), "`.")]
             ///
             /// # Safety
             /// As MPI says.
             #[no_mangle]
-            pub unsafe extern "C" fn $name($($p: of_letter!($letter),)* $info: MPI_Info, $request: *mut MPI_Request) -> c_int {
+            pub unsafe extern "C" fn $name($($p: of_letter!($letter),)* info: MPI_Info, request: *mut MPI_Request) -> c_int {
                 type Function = unsafe extern "C" fn($(of_letter!($letter),)* MPI_Info, *mut MPI_Request) -> c_int;
                 let call = || {
                     let name = concat!(stringify!($native), "\0");
@@ -239,56 +144,35 @@ pub mod extension {
                         return crate::native::error_other();
                     }
                     let native = std::mem::transmute::<*mut c_void, Function>(found);
-                    native($($p,)* $info, $request)
+                    native($($p,)* info, request)
                 };
-                calls::$ours(&Native { kind: Kind::$kind, how: How::Prepares($request), call: &call }, $(argument!($letter $p)),*)
+                calls::$ours(&Native { kind: Kind::$kind, how: How::Prepares(request), call: &call }, $(argument!($letter $p)),*)
             }
-        )*};
+        };
     }
 
-    prepared! {
-        Barrier barrier: MPIX_Barrier_init PMPIX_Barrier_init (comm: comm; request, info);
-        Bcast bcast: MPIX_Bcast_init PMPIX_Bcast_init (
-            buffer: receive, count: n, datatype: kind, root: root, comm: comm; request, info);
-        Gather gather: MPIX_Gather_init PMPIX_Gather_init (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root,
-            comm: comm; request, info);
-        Scatter scatter: MPIX_Scatter_init PMPIX_Scatter_init (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind, root: root,
-            comm: comm; request, info);
-        Allgather allgather: MPIX_Allgather_init PMPIX_Allgather_init (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind,
-            comm: comm; request, info);
-        Alltoall alltoall: MPIX_Alltoall_init PMPIX_Alltoall_init (
-            from: send, sent: n, send_type: kind, into: receive, received: n, receive_type: kind,
-            comm: comm; request, info);
-        Gatherv gatherv: MPIX_Gatherv_init PMPIX_Gatherv_init (
-            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
-            root: root, comm: comm; request, info);
-        Scatterv scatterv: MPIX_Scatterv_init PMPIX_Scatterv_init (
-            from: send, sent: ns, places: ds, send_type: kind, into: receive, received: n, receive_type: kind,
-            root: root, comm: comm; request, info);
-        Allgatherv allgatherv: MPIX_Allgatherv_init PMPIX_Allgatherv_init (
-            from: send, sent: n, send_type: kind, into: receive, received: ns, places: ds, receive_type: kind,
-            comm: comm; request, info);
-        Alltoallv alltoallv: MPIX_Alltoallv_init PMPIX_Alltoallv_init (
-            from: send, sent: ns, sent_from: ds, send_type: kind, into: receive, received: ns, received_at: ds,
-            receive_type: kind, comm: comm; request, info);
-        Alltoallw alltoallw: MPIX_Alltoallw_init PMPIX_Alltoallw_init (
-            from: send, sent: ns, sent_from: ds, send_types: kinds, into: receive, received: ns, received_at: ds,
-            receive_types: kinds, comm: comm; request, info);
-        Reduce reduce: MPIX_Reduce_init PMPIX_Reduce_init (
-            from: send, into: receive, count: n, datatype: kind, op: op, root: root, comm: comm; request, info);
-        Allreduce allreduce: MPIX_Allreduce_init PMPIX_Allreduce_init (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request, info);
-        ReduceScatter reduce_scatter: MPIX_Reduce_scatter_init PMPIX_Reduce_scatter_init (
-            from: send, into: receive, counts: ns, datatype: kind, op: op, comm: comm; request, info);
-        Scan scan: MPIX_Scan_init PMPIX_Scan_init (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request, info);
-        Exscan exscan: MPIX_Exscan_init PMPIX_Exscan_init (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request, info);
-        ReduceScatterBlock reduce_scatter_block: MPIX_Reduce_scatter_block_init PMPIX_Reduce_scatter_block_init (
-            from: send, into: receive, count: n, datatype: kind, op: op, comm: comm; request, info);
+    macro_rules! entries {
+        ($($kind:ident: $name:ident $native:ident;)*) => {$( signature!(entry [$name $native] $kind); )*};
+    }
+
+    entries! {
+        Barrier: MPIX_Barrier_init PMPIX_Barrier_init;
+        Bcast: MPIX_Bcast_init PMPIX_Bcast_init;
+        Gather: MPIX_Gather_init PMPIX_Gather_init;
+        Scatter: MPIX_Scatter_init PMPIX_Scatter_init;
+        Allgather: MPIX_Allgather_init PMPIX_Allgather_init;
+        Alltoall: MPIX_Alltoall_init PMPIX_Alltoall_init;
+        Gatherv: MPIX_Gatherv_init PMPIX_Gatherv_init;
+        Scatterv: MPIX_Scatterv_init PMPIX_Scatterv_init;
+        Allgatherv: MPIX_Allgatherv_init PMPIX_Allgatherv_init;
+        Alltoallv: MPIX_Alltoallv_init PMPIX_Alltoallv_init;
+        Alltoallw: MPIX_Alltoallw_init PMPIX_Alltoallw_init;
+        Reduce: MPIX_Reduce_init PMPIX_Reduce_init;
+        Allreduce: MPIX_Allreduce_init PMPIX_Allreduce_init;
+        Scan: MPIX_Scan_init PMPIX_Scan_init;
+        Exscan: MPIX_Exscan_init PMPIX_Exscan_init;
+        ReduceScatterBlock: MPIX_Reduce_scatter_block_init PMPIX_Reduce_scatter_block_init;
+        ReduceScatter: MPIX_Reduce_scatter_init PMPIX_Reduce_scatter_init;
     }
 }
 

@@ -2,162 +2,54 @@
 //! tests are MPI's own.
 
 use super::*;
-use crate::c::started;
+#[cfg(not(mpi4))]
+use crate::c::started::extension;
+use crate::c::started::{self, ints};
 use ffi::MPI_Request;
 
-/// The handle of a request; the program's is set if there is one.
-unsafe fn given(code: c_int, request: MPI_Request, into: *mut c_int, error: *mut c_int) {
-    if code == SUCCESS {
-        *into = ffi::PMPI_Request_c2f(request);
-    }
-    answer(error, code);
+entries! {
+    ints (-> request):
+    Barrier: MPI_Ibarrier mpi_ibarrier_ mpi_ibarrier_f08_;
+    Bcast: MPI_Ibcast mpi_ibcast_ mpi_ibcast_f08_;
+    Gather: MPI_Igather mpi_igather_ mpi_igather_f08_;
+    Scatter: MPI_Iscatter mpi_iscatter_ mpi_iscatter_f08_;
+    Allgather: MPI_Iallgather mpi_iallgather_ mpi_iallgather_f08_;
+    Alltoall: MPI_Ialltoall mpi_ialltoall_ mpi_ialltoall_f08_;
+    Gatherv: MPI_Igatherv mpi_igatherv_ mpi_igatherv_f08_;
+    Scatterv: MPI_Iscatterv mpi_iscatterv_ mpi_iscatterv_f08_;
+    Allgatherv: MPI_Iallgatherv mpi_iallgatherv_ mpi_iallgatherv_f08_;
+    Alltoallv: MPI_Ialltoallv mpi_ialltoallv_ mpi_ialltoallv_f08_;
+    Reduce: MPI_Ireduce mpi_ireduce_ mpi_ireduce_f08_;
+    Allreduce: MPI_Iallreduce mpi_iallreduce_ mpi_iallreduce_f08_;
+    Scan: MPI_Iscan mpi_iscan_ mpi_iscan_f08_;
+    Exscan: MPI_Iexscan mpi_iexscan_ mpi_iexscan_f08_;
+    ReduceScatterBlock: MPI_Ireduce_scatter_block mpi_ireduce_scatter_block_ mpi_ireduce_scatter_block_f08_;
+    ReduceScatter: MPI_Ireduce_scatter mpi_ireduce_scatter_ mpi_ireduce_scatter_f08_;
 }
 
-macro_rules! started {
-    ($module:ident: $($c:ident: $mpifh:ident $f08:ident $parameters:tt;)*) => {$(
-        started!(@one $module $c $mpifh $parameters);
-        started!(@one $module $c $f08 $parameters);
-    )*};
-    (@one $module:ident $c:ident $name:ident ($($p:ident: $type:ty),*; $request:ident $(, $info:ident)?)) => {
-        #[doc = concat!("`", stringify!($c), "` of Fortran.")]
-        ///
-        /// # Safety
-        /// As MPI says.
-        #[no_mangle]
-        pub unsafe extern "C" fn $name(
-            $($p: $type,)* $($info: *const c_int,)? $request: *mut c_int, error: *mut c_int
-        ) {
-            let mut made = ffi::RSMPI_REQUEST_NULL;
-            let code = started::$module::$c($($p.passed(),)* $(ffi::PMPI_Info_f2c(*$info),)? &mut made);
-            given(code, made, $request, error);
-        }
-    };
-}
-
-started! {
-    ints:
-    MPI_Ibarrier: mpi_ibarrier_ mpi_ibarrier_f08_ (comm: Comm; request);
-    MPI_Ibcast: mpi_ibcast_ mpi_ibcast_f08_ (
-        buffer: Buffer, count: Integer, datatype: Type, root: Integer, comm: Comm; request);
-    MPI_Igather: mpi_igather_ mpi_igather_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
-        root: Integer, comm: Comm; request);
-    MPI_Iscatter: mpi_iscatter_ mpi_iscatter_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
-        root: Integer, comm: Comm; request);
-    MPI_Iallgather: mpi_iallgather_ mpi_iallgather_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
-        comm: Comm; request);
-    MPI_Ialltoall: mpi_ialltoall_ mpi_ialltoall_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
-        comm: Comm; request);
-    MPI_Igatherv: mpi_igatherv_ mpi_igatherv_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integers, places: Integers,
-        receive_type: Type, root: Integer, comm: Comm; request);
-    MPI_Iscatterv: mpi_iscatterv_ mpi_iscatterv_f08_ (
-        from: Buffer, sent: Integers, places: Integers, send_type: Type, into: Buffer, received: Integer,
-        receive_type: Type, root: Integer, comm: Comm; request);
-    MPI_Iallgatherv: mpi_iallgatherv_ mpi_iallgatherv_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integers, places: Integers,
-        receive_type: Type, comm: Comm; request);
-    MPI_Ialltoallv: mpi_ialltoallv_ mpi_ialltoallv_f08_ (
-        from: Buffer, sent: Integers, sent_from: Integers, send_type: Type, into: Buffer, received: Integers,
-        received_at: Integers, receive_type: Type, comm: Comm; request);
-    MPI_Ireduce: mpi_ireduce_ mpi_ireduce_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, root: Integer, comm: Comm; request);
-    MPI_Iallreduce: mpi_iallreduce_ mpi_iallreduce_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request);
-    MPI_Iscan: mpi_iscan_ mpi_iscan_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request);
-    MPI_Iexscan: mpi_iexscan_ mpi_iexscan_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request);
-    MPI_Ireduce_scatter_block: mpi_ireduce_scatter_block_ mpi_ireduce_scatter_block_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request);
-    MPI_Ireduce_scatter: mpi_ireduce_scatter_ mpi_ireduce_scatter_f08_ (
-        from: Buffer, into: Buffer, counts: Integers, datatype: Type, op: Op, comm: Comm; request);
-}
+alltoallw!(ints MPI_Ialltoallw (-> request): mpi_ialltoallw_ mpi_ialltoallw_f08_);
 
 // (Arrays of datatypes would have to be kept for as long as a persistent call is there: its `alltoallw` is MPI's.)
 #[cfg(not(mpi4))]
-started! {
-    extension:
-    MPIX_Barrier_init: mpix_barrier_init_ mpix_barrier_init_f08_ (comm: Comm; request, info);
-    MPIX_Bcast_init: mpix_bcast_init_ mpix_bcast_init_f08_ (
-        buffer: Buffer, count: Integer, datatype: Type, root: Integer, comm: Comm; request, info);
-    MPIX_Gather_init: mpix_gather_init_ mpix_gather_init_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
-        root: Integer, comm: Comm; request, info);
-    MPIX_Scatter_init: mpix_scatter_init_ mpix_scatter_init_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
-        root: Integer, comm: Comm; request, info);
-    MPIX_Allgather_init: mpix_allgather_init_ mpix_allgather_init_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
-        comm: Comm; request, info);
-    MPIX_Alltoall_init: mpix_alltoall_init_ mpix_alltoall_init_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integer, receive_type: Type,
-        comm: Comm; request, info);
-    MPIX_Gatherv_init: mpix_gatherv_init_ mpix_gatherv_init_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integers, places: Integers,
-        receive_type: Type, root: Integer, comm: Comm; request, info);
-    MPIX_Scatterv_init: mpix_scatterv_init_ mpix_scatterv_init_f08_ (
-        from: Buffer, sent: Integers, places: Integers, send_type: Type, into: Buffer, received: Integer,
-        receive_type: Type, root: Integer, comm: Comm; request, info);
-    MPIX_Allgatherv_init: mpix_allgatherv_init_ mpix_allgatherv_init_f08_ (
-        from: Buffer, sent: Integer, send_type: Type, into: Buffer, received: Integers, places: Integers,
-        receive_type: Type, comm: Comm; request, info);
-    MPIX_Alltoallv_init: mpix_alltoallv_init_ mpix_alltoallv_init_f08_ (
-        from: Buffer, sent: Integers, sent_from: Integers, send_type: Type, into: Buffer, received: Integers,
-        received_at: Integers, receive_type: Type, comm: Comm; request, info);
-    MPIX_Reduce_init: mpix_reduce_init_ mpix_reduce_init_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, root: Integer, comm: Comm; request,
-        info);
-    MPIX_Allreduce_init: mpix_allreduce_init_ mpix_allreduce_init_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request, info);
-    MPIX_Scan_init: mpix_scan_init_ mpix_scan_init_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request, info);
-    MPIX_Exscan_init: mpix_exscan_init_ mpix_exscan_init_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request, info);
-    MPIX_Reduce_scatter_block_init: mpix_reduce_scatter_block_init_ mpix_reduce_scatter_block_init_f08_ (
-        from: Buffer, into: Buffer, count: Integer, datatype: Type, op: Op, comm: Comm; request, info);
-    MPIX_Reduce_scatter_init: mpix_reduce_scatter_init_ mpix_reduce_scatter_init_f08_ (
-        from: Buffer, into: Buffer, counts: Integers, datatype: Type, op: Op, comm: Comm; request, info);
+entries! {
+    extension (info -> request):
+    Barrier: MPIX_Barrier_init mpix_barrier_init_ mpix_barrier_init_f08_;
+    Bcast: MPIX_Bcast_init mpix_bcast_init_ mpix_bcast_init_f08_;
+    Gather: MPIX_Gather_init mpix_gather_init_ mpix_gather_init_f08_;
+    Scatter: MPIX_Scatter_init mpix_scatter_init_ mpix_scatter_init_f08_;
+    Allgather: MPIX_Allgather_init mpix_allgather_init_ mpix_allgather_init_f08_;
+    Alltoall: MPIX_Alltoall_init mpix_alltoall_init_ mpix_alltoall_init_f08_;
+    Gatherv: MPIX_Gatherv_init mpix_gatherv_init_ mpix_gatherv_init_f08_;
+    Scatterv: MPIX_Scatterv_init mpix_scatterv_init_ mpix_scatterv_init_f08_;
+    Allgatherv: MPIX_Allgatherv_init mpix_allgatherv_init_ mpix_allgatherv_init_f08_;
+    Alltoallv: MPIX_Alltoallv_init mpix_alltoallv_init_ mpix_alltoallv_init_f08_;
+    Reduce: MPIX_Reduce_init mpix_reduce_init_ mpix_reduce_init_f08_;
+    Allreduce: MPIX_Allreduce_init mpix_allreduce_init_ mpix_allreduce_init_f08_;
+    Scan: MPIX_Scan_init mpix_scan_init_ mpix_scan_init_f08_;
+    Exscan: MPIX_Exscan_init mpix_exscan_init_ mpix_exscan_init_f08_;
+    ReduceScatterBlock: MPIX_Reduce_scatter_block_init mpix_reduce_scatter_block_init_ mpix_reduce_scatter_block_init_f08_;
+    ReduceScatter: MPIX_Reduce_scatter_init mpix_reduce_scatter_init_ mpix_reduce_scatter_init_f08_;
 }
-
-macro_rules! alltoallw {
-    ($($name:ident)*) => {$(
-        /// `MPI_Ialltoallw` of Fortran.
-        ///
-        /// # Safety
-        /// As MPI says.
-        #[no_mangle]
-        #[allow(clippy::too_many_arguments)] // MPI's
-        pub unsafe extern "C" fn $name(
-            from: Buffer,
-            sent: Integers,
-            sent_from: Integers,
-            send_types: *const c_int,
-            into: Buffer,
-            received: Integers,
-            received_at: Integers,
-            receive_types: *const c_int,
-            comm: Comm,
-            request: *mut c_int,
-            error: *mut c_int,
-        ) {
-            let (from, into, comm) = (from.passed(), into.passed(), comm.passed());
-            let [sends, receives] = [(send_types, from), (receive_types, into)].map(|(list, at)| types(list, comm, at));
-            let (sends, receives) = (sends.as_ptr(), receives.as_ptr());
-            let [sent, sent_from, received, received_at] = [sent, sent_from, received, received_at].map(|list| list.0);
-            let mut made = ffi::RSMPI_REQUEST_NULL;
-            let code = started::ints::MPI_Ialltoallw(
-                from, sent, sent_from, sends, into, received, received_at, receives, comm, &mut made,
-            );
-            given(code, made, request, error);
-        }
-    )*};
-}
-
-alltoallw!(mpi_ialltoallw_ mpi_ialltoallw_f08_);
 
 /// Functions that take a handle, and may change it.
 macro_rules! of_handles {
