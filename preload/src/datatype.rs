@@ -65,6 +65,9 @@ impl Layout {
         if !known || size < 0 {
             return None;
         }
+        // As wide as an address, but another type of Rust's with some MPIs.
+        #[allow(clippy::unnecessary_cast)]
+        let (extent, first, span) = (extent as isize, first as isize, span as isize);
         let (size, end) = (size as usize, first + span);
         let (name, group) = named.map_or((None, 0), |named| (Some(named.name), named.group));
         let mut layout = Layout { size, extent, first, end, dense: false, name, group };

@@ -28,6 +28,7 @@ extern "C" {
     fn hypercoll_types(types: *mut NamedType, room: usize) -> usize;
     fn hypercoll_operations(operations: *mut NamedOperation, room: usize) -> usize;
     fn hypercoll_in_place() -> *const c_void;
+    #[cfg(open_mpi)]
     fn hypercoll_bottom() -> *const c_void;
     fn hypercoll_error_other() -> c_int;
     fn hypercoll_errors_are_fatal() -> MPI_Errhandler;
@@ -110,6 +111,7 @@ pub fn in_place() -> *const c_void {
 }
 
 /// `MPI_BOTTOM`.
+#[cfg(open_mpi)]
 pub fn bottom() -> *const c_void {
     // SAFETY: returns a constant.
     unsafe { hypercoll_bottom() }
