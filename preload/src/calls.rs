@@ -378,6 +378,7 @@ impl Ours {
 
     /// # Safety
     /// As for [`hypercoll::Hypercube::run_raw`].
+    #[inline]
     unsafe fn run(
         &self,
         call: Call,

@@ -20,7 +20,7 @@ pub struct Operation {
     dense: bool,
     symmetric: bool,
     /// Whether the bits of a result do not depend on the order of what is combined.
-    pub exact: bool,
+    exact: bool,
     pub commutes: bool,
     pub name: &'static str,
 }
@@ -45,6 +45,11 @@ impl Operation {
             },
         };
         Some(Operation { op, datatype, layout, dense, symmetric, exact, commutes, name })
+    }
+
+    /// Whether the bits of a result of so many ranks do not depend on the order of what is combined: of two there are but two orders.
+    pub fn is_exact(&self, ranks: usize) -> bool {
+        self.exact || self.symmetric && ranks <= 2
     }
 
     /// Combines packed elements as [`hypercoll::raw::Operator::combine`] says.

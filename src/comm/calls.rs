@@ -3,7 +3,6 @@
 use super::prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute, Prepared};
 use super::prepared::{Reduce, ReduceScatter, Scatter, Send};
 use super::Hypercube;
-use crate::address::Hosts;
 use crate::buffer::{Buffer, BufferMut};
 use crate::collective::{Call, Collective};
 use crate::engine::arguments::Arguments;
@@ -264,10 +263,7 @@ impl Hypercube {
     /// assert_eq!(received, [vec![2, 2, 2], vec![0], vec![1, 1]]);
     /// ```
     pub fn collective(&self, mut call: Call) -> Given<'_> {
-        call.avoid = call.avoid.or_else(|| self.avoid.borrow().clone());
-        if call.hosts.is_none() {
-            call.hosts = self.hosts_for(&call);
-        }
+        self.placed(&mut call);
         Given(Prepared { cube: self, call, options: Options::default(), lengths: None, besides: None, chosen: None })
     }
 
@@ -413,18 +409,21 @@ impl Hypercube {
         Permute(prepared)
     }
 
-    /// The hosts, if the call has algorithms that know of them. Links to be avoided are named by ranks, as if these were nodes.
-    fn hosts_for(&self, call: &Call) -> Option<Hosts> {
-        let known = call.collective.knows_hosts() && call.avoid.is_none();
-        self.hosts.clone().filter(|_| known)
+    /// Notes in a call what is known of the communicator: the links to be avoided, or, if the collective has algorithms that know of
+    /// them, the hosts. (Links are named by ranks, as if these were nodes.)
+    #[inline]
+    pub(super) fn placed(&self, call: &mut Call) {
+        if call.avoid.is_none() {
+            call.avoid.clone_from(&self.avoid.borrow());
+        }
+        if call.hosts.is_none() && call.avoid.is_none() && call.collective.knows_hosts() {
+            call.hosts.clone_from(&self.hosts);
+        }
     }
 
     pub(super) fn prepare(&self, collective: Collective, root: usize) -> Prepared<'_> {
-        let mut call =
-            Call { avoid: self.avoid.borrow().clone(), ..Call::bare(collective, self.size, 0).with_root(root) };
-        if self.hosts.is_some() {
-            call.hosts = self.hosts_for(&call);
-        }
+        let mut call = Call::bare(collective, self.size, 0).with_root(root);
+        self.placed(&mut call);
         Prepared { cube: self, call, options: Options::default(), lengths: None, besides: None, chosen: None }
     }
 }

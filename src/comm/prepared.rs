@@ -90,9 +90,44 @@ impl Prepared<'_> {
         at: &'static Location<'static>,
         arguments: &mut Result<Arguments>,
     ) -> Result<Rc<Plan>> {
+        let element = match arguments {
+            Ok(arguments) => {
+                self.call.count = arguments.count;
+                if self.besides.is_some() {
+                    arguments.besides.clone_from(&self.besides);
+                }
+                Ok(arguments.element)
+            }
+            Err(error) => Err(&*error),
+        };
+        let plan = self.cube.planned(engine, at, &self.call, element, &self.options, self.chosen.as_ref())?;
+        match self.lengths.map(|lengths| self.compared(&plan, lengths)) {
+            Some(Err(error)) => Err(self.cube.refused(engine, at, &self.call, error)),
+            _ => Ok(plan),
+        }
+    }
+
+    fn compared(&self, plan: &Plan, [send, receive]: [usize; 2]) -> Result<()> {
+        length("send", send, plan.lengths.0, "what this rank contributes")?;
+        length("receive", receive, plan.lengths.1, "what this rank gets")
+    }
+}
+
+impl Hypercube {
+    /// The plan of a call of elements of so many bytes. If there is none, or if its arguments are wrong, the others are told.
+    #[inline]
+    pub(super) fn planned(
+        &self,
+        engine: &mut Engine,
+        at: &'static Location<'static>,
+        call: &Call,
+        element: std::result::Result<usize, &Error>,
+        options: &Options,
+        chosen: Option<&Choice>,
+    ) -> Result<Rc<Plan>> {
         if let Err(broken) = engine.intact() {
             // What went ahead of the call may have failed, and has said why.
-            let ahead = arguments.as_ref().err().filter(|error| {
+            let ahead = element.err().filter(|error| {
                 matches!(
                     error,
                     Error::Mismatch { .. } | Error::RankFailed { .. } | Error::Timeout { .. } | Error::Mpi { .. }
@@ -100,33 +135,15 @@ impl Prepared<'_> {
             });
             return Err(ahead.cloned().unwrap_or(broken));
         }
-        let arguments = match arguments {
-            Ok(arguments) => arguments,
-            Err(error) => return self.refused(engine, at, error.clone()),
-        };
-        self.call.count = arguments.count;
-        if self.besides.is_some() {
-            arguments.besides.clone_from(&self.besides);
-        }
-        let plan = match self.cube.plan(&self.call, arguments.element, &self.options, self.chosen.as_ref()) {
-            Ok(plan) => plan,
-            Err(error) => return self.refused(engine, at, error),
-        };
-        if let Some(Err(error)) = self.lengths.map(|lengths| self.compared(&plan, lengths)) {
-            return self.refused(engine, at, error);
-        }
-        Ok(plan)
+        let plan = element.map_err(Error::clone).and_then(|element| self.plan(call, element, options, chosen));
+        plan.map_err(|error| self.refused(engine, at, call, error))
     }
 
-    fn compared(&self, plan: &Plan, [send, receive]: [usize; 2]) -> Result<()> {
-        length("send", send, plan.lengths.0, "what this rank contributes")?;
-        length("receive", receive, plan.lengths.1, "what this rank gets")
-    }
-
+    /// Tells the others that a call was refused; the reason again.
     #[cold]
-    fn refused<T>(&self, engine: &mut Engine, at: &'static Location<'static>, error: Error) -> Result<T> {
-        engine.refuse(self.call.collective.name(), &error, at);
-        Err(error)
+    fn refused(&self, engine: &mut Engine, at: &'static Location<'static>, call: &Call, error: Error) -> Error {
+        engine.refuse(call.collective.name(), &error, at);
+        error
     }
 }
 

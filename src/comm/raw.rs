@@ -3,7 +3,9 @@
 use super::Hypercube;
 use crate::collective::Call;
 use crate::engine::arguments::Arguments;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::plan::Plan;
 use crate::raw::{packed, Buffers, Datatype, Operator, RawRequest};
 use crate::select::Options;
 use std::panic::Location;
@@ -33,27 +35,16 @@ impl Hypercube {
         operator: Option<&Operator>,
     ) -> Result<RawRequest<'d>> {
         let at = Location::caller();
-        call.ordered = operator.is_some_and(|operator| !operator.commutes);
-        let rank = self.rank();
-        let lengths = if call.check().is_ok() { [call.send_len(rank), call.receive_len(rank)] } else { [0, 0] };
-        let (spans, packed) = packed(&call, lengths, buffers, datatype);
-        let mut arguments = Ok(Arguments::untyped(at, call.count, datatype.size, datatype.name, spans));
-        if call.size != self.size() {
-            let (got, expected) = (call.size, self.size().to_string());
-            let why = "the ranks of the communicator";
-            arguments = Err(Error::Length { argument: "size", got, expected, why });
-        } else if operator.is_some() != call.collective.reduces() || call.collective.multiplies() {
-            let operation = operator.map_or("none".into(), |operator| operator.name.into());
-            arguments = Err(Error::Operation { operation, element: datatype.name });
-        }
-        if let (Ok(arguments), Some(operator)) = (&mut arguments, operator) {
-            arguments.combine_by(operator);
-        }
-        let ticket = self.collective(call).options(options).0.start(at, arguments)?;
+        let mut engine = self.engine()?;
+        let plan = self.settled(&mut engine, at, &mut call, options, datatype, operator)?;
+        let (spans, packed) = packed(&call, plan.lengths, buffers, datatype);
+        let mut arguments = Arguments::untyped(at, call.count, datatype, operator, spans);
+        let ticket = engine.start(&plan, &mut arguments, false);
+        self.note(plan, None);
         Ok(RawRequest::of(Rc::clone(&self.engine), ticket, packed))
     }
 
-    /// Runs a call to its end; [`Hypercube::start_raw`] and [`RawRequest::wait`].
+    /// Runs a call to its end.
     ///
     /// # Safety
     /// As for [`Hypercube::start_raw`], until this returns.
@@ -63,12 +54,44 @@ impl Hypercube {
     #[track_caller]
     pub unsafe fn run_raw(
         &self,
-        call: Call,
+        mut call: Call,
         options: &Options,
         buffers: Buffers,
         datatype: &Datatype,
         operator: Option<&Operator>,
     ) -> Result<()> {
-        self.start_raw(call, options, buffers, datatype, operator)?.wait()
+        let at = Location::caller();
+        let mut engine = self.engine()?;
+        let plan = self.settled(&mut engine, at, &mut call, options, datatype, operator)?;
+        let (spans, packed) = packed(&call, plan.lengths, buffers, datatype);
+        let mut arguments = Arguments::untyped(at, call.count, datatype, operator, spans);
+        self.execute(engine, plan, &mut arguments)?;
+        packed.iter().for_each(|packed| packed.unpack());
+        Ok(())
+    }
+
+    /// What a call is going to do. How long its buffers are, the plan knows: that is not worked out twice.
+    #[inline]
+    fn settled(
+        &self,
+        engine: &mut Engine,
+        at: &'static Location<'static>,
+        call: &mut Call,
+        options: &Options,
+        datatype: &Datatype,
+        operator: Option<&Operator>,
+    ) -> Result<Rc<Plan>> {
+        call.ordered = operator.is_some_and(|operator| !operator.commutes);
+        self.placed(call);
+        let wrong = if call.size != self.size() {
+            let (got, expected) = (call.size, self.size().to_string());
+            Some(Error::Length { argument: "size", got, expected, why: "the ranks of the communicator" })
+        } else if operator.is_some() != call.collective.reduces() || call.collective.multiplies() {
+            let operation = operator.map_or("none".into(), |operator| operator.name.into());
+            Some(Error::Operation { operation, element: datatype.name })
+        } else {
+            None
+        };
+        self.planned(engine, at, call, wrong.as_ref().map_or(Ok(datatype.size), Err), options, None)
     }
 }

@@ -6,6 +6,7 @@ use crate::buffer::{Element, Elements, ElementsMut};
 use crate::executor::memory::Span;
 use crate::hash::Fnv;
 use crate::operation::Reduction;
+use crate::raw::Datatype;
 use crate::schedule::Side;
 use bytemuck::checked;
 use std::any::type_name;
@@ -205,40 +206,34 @@ impl<'b> Arguments<'b> {
         }
     }
 
-    /// Of a datatype that is known only by its size and name.
+    /// Of a datatype that is known only by its size and name, with an operation that takes the bytes of elements, if any.
     ///
     /// # Safety
-    /// The buffers are there, the second for writing, until the call is over.
-    pub unsafe fn untyped(
+    /// The buffers are there, the second for writing, until the call is over; so is the operation.
+    #[inline(always)]
+    pub unsafe fn untyped<O: Reduction<u8>>(
         at: &'static Location<'static>,
         count: usize,
-        element: usize,
-        name: &'static str,
+        datatype: &Datatype,
+        operation: Option<&O>,
         buffers: [Span; 2],
     ) -> Arguments<'b> {
-        let (kind, element_name) = (Fnv::of(name), Named::Name(name));
+        let act = combine_bytes::<O>;
+        let compute =
+            operation.map(|operation| Compute::Combine(Operator { act, ..Operator::at::<u8, O>(operation, None) }));
         Arguments {
             count,
-            element,
-            element_name,
-            kind,
+            element: datatype.size,
+            element_name: Named::Name(datatype.name),
+            kind: Fnv::of(datatype.name),
             buffers,
-            compute: None,
+            compute,
             staging: None,
             valid: |_| true,
             besides: None,
             at,
             _borrowed: PhantomData,
         }
-    }
-
-    /// With an operation that takes the bytes of elements.
-    ///
-    /// # Safety
-    /// It is there until the call is over.
-    pub unsafe fn combine_by<O: Reduction<u8>>(&mut self, operation: &O) {
-        let operator = Operator::at::<u8, O>(operation, None);
-        self.compute = Some(Compute::Combine(Operator { act: combine_bytes::<O>, ..operator }));
     }
 
     /// With products of matrices, by a function as in [`Compute::Multiply`].

@@ -47,6 +47,7 @@ use crate::collective::{Call, InPlace};
 use crate::engine::{Shared, Ticket};
 use crate::error::{Error, Result};
 use crate::executor::memory::Span;
+use crate::hash::Fnv;
 use crate::operation::Reduction;
 use crate::schedule::Side;
 
@@ -142,6 +143,10 @@ impl Reduction<u8> for Operator<'_> {
     fn name(&self) -> String {
         self.name.into()
     }
+
+    fn signature(&self) -> u64 {
+        Fnv::of(self.name)
+    }
 }
 
 /// The buffers of a call on this rank; what the call does not use may be null.
@@ -165,7 +170,7 @@ pub(crate) struct Packed<'d> {
 impl Packed<'_> {
     /// # Safety
     /// The elements are there, and nobody else uses them.
-    unsafe fn unpack(&self) {
+    pub(crate) unsafe fn unpack(&self) {
         if let Some(packing) = self.datatype.packing.filter(|_| self.count > 0) {
             packing.unpack(&self.received, self.receive, self.count);
         }
@@ -231,7 +236,7 @@ impl Drop for RawRequest<'_> {
 /// The buffers have those elements.
 pub(crate) unsafe fn packed<'d>(
     call: &Call,
-    [send, receive]: [usize; 2],
+    (send, receive): (usize, usize),
     buffers: Buffers,
     datatype: &Datatype<'d>,
 ) -> ([Span; 2], Option<Packed<'d>>) {

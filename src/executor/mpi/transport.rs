@@ -112,13 +112,13 @@ impl Transport for MpiTransport {
     }
 
     fn advance(&mut self, all: bool, done: &mut Vec<Token>) -> std::result::Result<bool, Box<Trouble>> {
-        let (mut shared, mut moved) = (false, false);
-        if let Some(memory) = &mut self.shared_memory {
-            moved = memory.advance(done)?;
-            shared = memory.under_way().next().is_some();
-        }
+        let mut moved = match &mut self.shared_memory {
+            Some(memory) => memory.advance(done)?,
+            None => false,
+        };
         self.looks = self.looks.wrapping_add(1);
         if self.messages.any() {
+            let shared = self.shared_memory.iter().any(|memory| memory.under_way().next().is_some());
             moved |= self.messages.advance(all && !shared, done)?;
         } else if self.looks.is_multiple_of(LOOKS) {
             self.messages.make_progress(self.rank);
