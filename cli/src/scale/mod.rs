@@ -59,9 +59,6 @@ pub struct ScaleArgs {
     jobs: usize,
 }
 
-/// With more ranks SimGrid does not come to an end of making the communicators of hosts, which MPICH's and MVAPICH2's selectors need.
-const MOST_WITH_HOSTS: usize = 1024;
-
 impl ScaleArgs {
     /// Whether certain points are asked for.
     fn asks(&self) -> bool {
@@ -174,11 +171,9 @@ fn measure(simgrid: &SimGrid, group: &[Point], args: &ScaleArgs, worker: usize) 
     let ranks = ranks.map_err(|error| format!("out: {error}"))?;
     let calls: Vec<(Collective, usize)> = group.iter().map(|point| (point.collective, point.block())).collect();
     let selectors = SELECTORS.map(|selector| {
-        let wanted = args.algorithm.is_none() && (selector == "ompi" || size <= MOST_WITH_HOSTS);
-        if wanted {
-            simgrid.selector(&ranks, selector, &calls)
-        } else {
-            vec![None; calls.len()]
+        match args.algorithm {
+            None => simgrid.selector(&ranks, selector, &calls),
+            Some(_) => vec![None; calls.len()],
         }
     });
     let numbers: Vec<usize> = (0..hosts).map(|host| per_host.min(size - host * per_host)).collect();

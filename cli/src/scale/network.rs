@@ -80,9 +80,9 @@ impl Network {
                 (topology("FAT_TREE", &format!("2;{below},{leaves};1,{up};1,1")), below * leaves)
             }
             Network::Dragonfly => {
-                let routers = (2..).find(|routers| 16 * routers * routers >= hosts).unwrap_or(2);
-                let groups = 2 * routers;
-                (topology("DRAGONFLY", &format!("{groups},1;2,1;{routers},1;4")), groups * 2 * routers * 4)
+                // A group's router reaches the group of its own number: as many routers in a group as groups, two hosts each.
+                let groups = (2..).find(|groups| 2 * groups * groups >= hosts).unwrap_or(2);
+                (topology("DRAGONFLY", &format!("{groups},1;1,1;{groups},1;2")), 2 * groups * groups)
             }
         }
     }
