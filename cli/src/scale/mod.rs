@@ -184,7 +184,8 @@ fn measure(simgrid: &SimGrid, group: &[Point], args: &ScaleArgs, worker: usize) 
         let element = if block % 8 == 0 { 8 } else { 1 };
         let mut call = Call::new(point.collective, size, block / element);
         call.hosts = Hosts::with_ranks(&numbers, false);
-        let choice = choose(&call, element, &options, &network.machine()).map_err(|error| error.to_string())?;
+        let started = std::time::Instant::now();
+        let choice = choose(&call, element, &options, &network.machine(per_host)).map_err(|error| error.to_string())?;
         let Choice { algorithm, parameters, predicted, .. } = choice;
         let in_flight = Some(in_flight(point.collective, parameters.packet.is_some()));
         let work = Work::default();
@@ -204,7 +205,7 @@ fn measure(simgrid: &SimGrid, group: &[Point], args: &ScaleArgs, worker: usize) 
             ours,
             selectors: selectors.iter().map(|times| times[at]).collect(),
         });
-        eprintln!("{}", found[at].line());
+        eprintln!("{} ({:.1} s)", found[at].line(), started.elapsed().as_secs_f64());
     }
     Ok(found)
 }

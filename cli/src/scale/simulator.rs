@@ -75,8 +75,6 @@ impl SimGrid {
         command.arg("-wrapper").arg(format!("env LD_PRELOAD={}", self.directory.join("leaders.so").display()));
         // The program has no variables that ranks would have to have each for itself.
         command.arg("--cfg=smpi/privatization:no").arg(self.directory.join("selector"));
-        // Open MPI's does without the communicators of hosts.
-        command.arg(if selector == "ompi" { "0" } else { "1" });
         for (collective, bytes) in calls {
             command.args([collective.name(), &bytes.to_string()]);
         }
