@@ -170,11 +170,9 @@ fn measure(simgrid: &SimGrid, group: &[Point], args: &ScaleArgs, worker: usize) 
     let ranks = Ranks::write(simgrid, &name, size, per_host, &network.platform(hosts));
     let ranks = ranks.map_err(|error| format!("out: {error}"))?;
     let calls: Vec<(Collective, usize)> = group.iter().map(|point| (point.collective, point.block())).collect();
-    let selectors = SELECTORS.map(|selector| {
-        match args.algorithm {
-            None => simgrid.selector(&ranks, selector, &calls),
-            Some(_) => vec![None; calls.len()],
-        }
+    let selectors = SELECTORS.map(|selector| match args.algorithm {
+        None => simgrid.selector(&ranks, selector, &calls),
+        Some(_) => vec![None; calls.len()],
     });
     let numbers: Vec<usize> = (0..hosts).map(|host| per_host.min(size - host * per_host)).collect();
     let options = Options { algorithm: args.algorithm.clone(), ..Options::default() };
