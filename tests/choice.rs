@@ -312,7 +312,7 @@ fn on_stars_short_messages_take_the_least_time() {
     }
 }
 
-/// Ranks on two cores, and microseconds of a barrier of each kind: direct, central, dissemination.
+/// Ranks on two cores, and microseconds of a barrier of each kind: direct, central, dissemination (or recursive doubling, as many signals).
 const BARRIERS: [(usize, [f64; 3]); 4] =
     [(4, [4.6, 6.2, 7.8]), (8, [17.4, 13.6, 26.1]), (16, [48.6, 31.2, 54.3]), (32, [268.0, 91.4, 211.0])];
 
@@ -322,8 +322,8 @@ fn in_shared_memory_barriers_are_as_fast_as_the_fastest_kind() {
     for (ranks, times) in BARRIERS {
         let call = Call::new(Collective::Barrier, ranks, 0);
         let found = chosen(&call, &Options::default(), &machine).algorithm.name;
-        let kinds = ["direct", "central", "dissemination"];
-        let time = kinds.iter().position(|kind| *kind == found).map(|kind| times[kind]).expect("a kind");
+        let kinds: [&[&str]; 3] = [&["direct"], &["central"], &["dissemination", "recursive_doubling"]];
+        let time = kinds.iter().position(|kind| kind.contains(&found)).map(|kind| times[kind]).expect("a kind");
         assert!(times.iter().all(|other| time <= 1.1 * other), "{ranks}: {found}");
     }
 }

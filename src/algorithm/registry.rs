@@ -8,7 +8,7 @@
 //! use hypercoll::collective::Collective;
 //!
 //! let barriers: Vec<&str> = registry::of(Collective::Barrier).map(|algorithm| algorithm.name).collect();
-//! assert_eq!(barriers, ["dissemination", "two_level", "direct", "central"]);
+//! assert_eq!(barriers, ["recursive_doubling", "dissemination", "two_level", "direct", "central"]);
 //!
 //! let msbt = registry::find(Collective::Broadcast, "msbt")?;
 //! assert_eq!(msbt.source, "HJ86 MSBT"); // the paper, and the name there
@@ -147,6 +147,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::matrix_multiply::block::ALGORITHM,
     super::matrix_multiply::dns::ALGORITHM,
     super::matrix_multiply::broadcasts::ALGORITHM,
+    super::barrier::recursive_doubling::ALGORITHM,
     super::barrier::dissemination::ALGORITHM,
     super::barrier::two_level::ALGORITHM,
     super::barrier::direct::ALGORITHM,

@@ -59,9 +59,6 @@ pub struct ScaleArgs {
     jobs: usize,
 }
 
-/// With more ranks SimGrid does not come to an end of making the communicators of hosts, which MPICH's and MVAPICH2's selectors need.
-const MOST_WITH_HOSTS: usize = 1024;
-
 impl ScaleArgs {
     /// Whether certain points are asked for.
     fn asks(&self) -> bool {
@@ -173,13 +170,9 @@ fn measure(simgrid: &SimGrid, group: &[Point], args: &ScaleArgs, worker: usize) 
     let ranks = Ranks::write(simgrid, &name, size, per_host, &network.platform(hosts));
     let ranks = ranks.map_err(|error| format!("out: {error}"))?;
     let calls: Vec<(Collective, usize)> = group.iter().map(|point| (point.collective, point.block())).collect();
-    let selectors = SELECTORS.map(|selector| {
-        let wanted = args.algorithm.is_none() && (selector == "ompi" || size <= MOST_WITH_HOSTS);
-        if wanted {
-            simgrid.selector(&ranks, selector, &calls)
-        } else {
-            vec![None; calls.len()]
-        }
+    let selectors = SELECTORS.map(|selector| match args.algorithm {
+        None => simgrid.selector(&ranks, selector, &calls),
+        Some(_) => vec![None; calls.len()],
     });
     let numbers: Vec<usize> = (0..hosts).map(|host| per_host.min(size - host * per_host)).collect();
     let options = Options { algorithm: args.algorithm.clone(), ..Options::default() };
@@ -189,7 +182,8 @@ fn measure(simgrid: &SimGrid, group: &[Point], args: &ScaleArgs, worker: usize) 
         let element = if block % 8 == 0 { 8 } else { 1 };
         let mut call = Call::new(point.collective, size, block / element);
         call.hosts = Hosts::with_ranks(&numbers, false);
-        let choice = choose(&call, element, &options, &network.machine()).map_err(|error| error.to_string())?;
+        let started = std::time::Instant::now();
+        let choice = choose(&call, element, &options, &network.machine(per_host)).map_err(|error| error.to_string())?;
         let Choice { algorithm, parameters, predicted, .. } = choice;
         let in_flight = Some(in_flight(point.collective, parameters.packet.is_some()));
         let work = Work::default();
@@ -209,7 +203,7 @@ fn measure(simgrid: &SimGrid, group: &[Point], args: &ScaleArgs, worker: usize) 
             ours,
             selectors: selectors.iter().map(|times| times[at]).collect(),
         });
-        eprintln!("{}", found[at].line());
+        eprintln!("{} ({:.1} s)", found[at].line(), started.elapsed().as_secs_f64());
     }
     Ok(found)
 }

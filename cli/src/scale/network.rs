@@ -18,6 +18,8 @@ pub const NEAR_LATENCY: f64 = 0.2e-6;
 const NEAR_AT_ONCE: f64 = 8.0;
 /// Bytes of a packet of a train, such that what it takes to start is little beside what it takes to pass.
 const PACKET: usize = 64 << 10;
+/// The same where hosts have several ranks: what a packet takes to start passes while others go from rank to rank.
+const PACKET_OF_SEVERAL: usize = 16 << 10;
 /// SimGrid prints microseconds. So a second there is a millisecond here.
 pub const UNIT: f64 = 1e3;
 
@@ -80,9 +82,9 @@ impl Network {
                 (topology("FAT_TREE", &format!("2;{below},{leaves};1,{up};1,1")), below * leaves)
             }
             Network::Dragonfly => {
-                let routers = (2..).find(|routers| 16 * routers * routers >= hosts).unwrap_or(2);
-                let groups = 2 * routers;
-                (topology("DRAGONFLY", &format!("{groups},1;2,1;{routers},1;4")), groups * 2 * routers * 4)
+                // A group's router reaches the group of its own number: as many routers in a group as groups, two hosts each.
+                let groups = (2..).find(|groups| 2 * groups * groups >= hosts).unwrap_or(2);
+                (topology("DRAGONFLY", &format!("{groups},1;1,1;{groups},1;2")), 2 * groups * groups)
             }
         }
     }
@@ -93,8 +95,8 @@ impl Network {
         cluster(hosts, BANDWIDTH, LATENCY, &shape)
     }
 
-    /// What the choice is told of it: latency of a message between two hosts, overheads, bandwidth.
-    pub fn machine(self) -> Machine {
+    /// What the choice is told of it, with so many ranks on a host: latency of a message between two hosts, overheads, bandwidth.
+    pub fn machine(self, per_host: usize) -> Machine {
         let links = match self {
             Network::Hypercube => 1.0,
             Network::Star => 2.0,
@@ -109,7 +111,7 @@ impl Network {
             t_c: 1.0 / BANDWIDTH,
             ports: if self == Network::Hypercube { PortModel::AllPorts } else { PortModel::OnePort },
             pairs_linked: self != Network::Hypercube,
-            packet: Some(PACKET),
+            packet: Some(if per_host > 1 { PACKET_OF_SEVERAL } else { PACKET }),
             packet_limit: None,
             near: Some(Times { tau: OVERHEAD, hop: OVERHEAD + NEAR_LATENCY, t_c: 1.0 / NEAR_BANDWIDTH / NEAR_AT_ONCE }),
             ..Machine::network()

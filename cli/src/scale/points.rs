@@ -34,19 +34,21 @@ impl Point {
     /// Whether it is one of those that are run unless others are asked for: with more ranks there are fewer sizes and networks, so that
     /// all of it ends in a quarter of an hour.
     fn usual(&self) -> bool {
-        let Point { network, size, per_host, collective, bytes } = *self;
-        let tree = matches!(
+        let Point { network, size, collective, bytes, .. } = *self;
+        let rooted = matches!(
             collective,
-            Collective::Broadcast | Collective::Reduce | Collective::AllReduce | Collective::Barrier
+            Collective::Broadcast | Collective::Reduce | Collective::Scatter | Collective::Gather | Collective::Barrier
         );
-        let rooted = tree || matches!(collective, Collective::Scatter | Collective::Gather);
-        match (size, network, per_host) {
-            (0..256, ..) => true,
-            // Blocks from all ranks to all: a million messages a call, where they are long.
-            (1024, Network::Star | Network::FatTree, _) | (1024, Network::Hypercube, 1) | (1000, Network::Star, 1) => {
-                rooted || bytes <= 4 << 10 || collective != Collective::AllToAll && bytes <= 256 << 10
+        let long = bytes > 256 << 10;
+        // As many messages as pairs of ranks: a million, where blocks are long.
+        let few = !long && (collective != Collective::AllToAll || bytes <= 4 << 10);
+        match (size, network) {
+            (0..256, _) => true,
+            (1024, Network::Star) => few || rooted,
+            (1024, _) | (1000, Network::Star | Network::Torus) => few,
+            (4096, Network::Star | Network::Hypercube | Network::FatTree) | (4097, Network::Star) => {
+                few && (rooted || collective == Collective::AllReduce)
             }
-            (4096.., Network::Star, 1) => tree && bytes <= 256 << 10,
             _ => false,
         }
     }

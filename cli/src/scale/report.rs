@@ -64,18 +64,38 @@ fn shown(ratio: Option<f64>) -> String {
     ratio.map_or("-".into(), |ratio| format!("{ratio:.2}"))
 }
 
+/// A line a collective, over all numbers of ranks, and, where there are several, a line for each of them.
 fn means(out: &mut String, points: &[Value]) {
     let networks: Vec<&str> = Network::value_variants().iter().map(|network| network.name()).collect();
-    let _ = writeln!(out, "| collective | {} |\n|---|{}", networks.join(" | "), "---|".repeat(networks.len()));
-    for collective in Collective::ALL {
+    let heads = networks.join(" | ");
+    let columns = "---|".repeat(networks.len());
+    let line = |out: &mut String, first: &str, collective: Collective, points: &[&Value]| {
         let of = |network: &&str| {
             let rows = points.iter().filter(|row| text(row, "collective") == collective.name());
-            mean(rows.filter(|row| text(row, "network") == *network))
+            mean(rows.filter(|row| text(row, "network") == *network).copied())
         };
         let cells: Vec<Option<f64>> = networks.iter().map(of).collect();
         if cells.iter().any(Option::is_some) {
             let cells: Vec<String> = cells.into_iter().map(shown).collect();
-            let _ = writeln!(out, "| {} | {} |", collective.name(), cells.join(" | "));
+            let _ = writeln!(out, "| {first}{} | {} |", collective.name(), cells.join(" | "));
+        }
+    };
+    let _ = writeln!(out, "| collective | {heads} |\n|---|{columns}");
+    for collective in Collective::ALL {
+        line(out, "", collective, &points.iter().collect::<Vec<_>>());
+    }
+    out.push('\n');
+    let mut sizes: Vec<u64> = points.iter().filter_map(|row| row["size"].as_u64()).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    if sizes.len() < 2 {
+        return;
+    }
+    let _ = writeln!(out, "| ranks | collective | {heads} |\n|---|---|{columns}");
+    for size in sizes {
+        let of_size: Vec<&Value> = points.iter().filter(|row| row["size"].as_u64() == Some(size)).collect();
+        for collective in Collective::ALL {
+            line(out, &format!("{size} | "), collective, &of_size);
         }
     }
     out.push('\n');

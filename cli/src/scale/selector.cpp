@@ -1,9 +1,9 @@
-// Collectives as one of SimGrid's selectors makes them, in simulated time: `selector HOSTS COLLECTIVE BYTES ...`. Every rank prints a
+// Collectives as one of SimGrid's selectors makes them, in simulated time: `selector COLLECTIVE BYTES ...`. Every rank prints a
 // line for each of them: its number, when the rank starts it, and when the rank is through.
 //
 // They do what the actions of a trace do: in a replay, SMPI moves no data. Three things of SimGrid 3.32 keep them from being a trace.
 // Actions of reductions have no operation, and MPICH's and MVAPICH2's selectors look at it; the communicators of hosts are made in the
-// first call, by messages that would count, and that fail in a replay. So they are made beforehand, if HOSTS is 1.
+// first call, by messages that would count, and that fail in a replay. So they are made beforehand.
 #include <simgrid/s4u/Engine.hpp>
 #include <smpi/smpi.h>
 
@@ -14,7 +14,7 @@
 static void nothing(void*, void*, int*, MPI_Datatype*) {}
 
 int main(int argc, char** argv) {
-    if (argc < 4 || argc % 2) return 2;
+    if (argc < 3 || argc % 2 == 0) return 2;
     MPI_Init(&argc, &argv);
     int rank;
     const MPI_Comm world = MPI_COMM_WORLD;
@@ -24,13 +24,11 @@ int main(int argc, char** argv) {
     char nowhere[8] = {0};
     void* from = nowhere;
     void* to = nowhere + 4;
-    if (std::atoi(argv[1])) {
-        MPI_Bcast(from, 1, MPI_BYTE, 0, world);
-        MPI_Allreduce(from, to, 1, MPI_BYTE, sum, world);
-        MPI_Reduce(from, to, 1, MPI_BYTE, sum, 0, world);
-    }
+    MPI_Bcast(from, 1, MPI_BYTE, 0, world);
+    MPI_Allreduce(from, to, 1, MPI_BYTE, sum, world);
+    MPI_Reduce(from, to, 1, MPI_BYTE, sum, 0, world);
     smpi_replay_init("selector", rank, 0);
-    for (int at = 2; at < argc; at += 2) {
+    for (int at = 1; at < argc; at += 2) {
         const std::string collective = argv[at];
         const int bytes = std::atoi(argv[at + 1]);
         MPI_Barrier(world);
@@ -47,7 +45,7 @@ int main(int argc, char** argv) {
         else if (collective == "barrier") outcome = MPI_Barrier(world);
         else return 2;
         if (outcome != MPI_SUCCESS) continue;
-        std::printf("clock %d %.9e %.9e\n", at / 2 - 1, start, simgrid::s4u::Engine::get_clock());
+        std::printf("clock %d %.9e %.9e\n", at / 2, start, simgrid::s4u::Engine::get_clock());
         std::fflush(stdout);
     }
     return 0;

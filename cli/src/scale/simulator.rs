@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 
 /// The program that makes the selectors' collectives.
 const SELECTOR: &str = include_str!("selector.cpp");
+/// What is loaded before SimGrid with it.
+const LEADERS: &str = include_str!("leaders.cpp");
 
 /// SimGrid's own choices of algorithms.
 pub const SELECTORS: [&str; 3] = ["ompi", "mpich", "mvapich2"];
@@ -37,14 +39,20 @@ impl SimGrid {
         let failed = |error| format!("cannot write to {}: {error}", directory.display());
         fs::create_dir_all(directory).map_err(failed)?;
         let directory = directory.canonicalize().map_err(failed)?;
-        fs::write(directory.join("selector.cpp"), SELECTOR).map_err(failed)?;
-        let mut compiler = Command::new("smpicxx");
-        compiler.args(["-std=c++17", "-O1", "selector.cpp", "-o", "selector"]).current_dir(&directory);
-        match compiler.output() {
-            Ok(output) if output.status.success() => Ok(SimGrid { directory, limit }),
-            Ok(output) => Err(format!("smpicxx: {}", String::from_utf8_lossy(&output.stderr))),
-            Err(error) => Err(format!("smpicxx: {error}; scripts/setup --simgrid installs SimGrid")),
+        for (name, source, shared) in
+            [("selector", SELECTOR, None), ("leaders.so", LEADERS, Some(["-fPIC", "-shared"]))]
+        {
+            let file = format!("{name}.cpp");
+            fs::write(directory.join(&file), source).map_err(failed)?;
+            let mut compiler = Command::new("smpicxx");
+            compiler.args(["-std=c++17", "-O1", &file, "-o", name]).args(shared.into_iter().flatten());
+            match compiler.current_dir(&directory).output() {
+                Ok(output) if output.status.success() => {}
+                Ok(output) => return Err(format!("smpicxx: {}", String::from_utf8_lossy(&output.stderr))),
+                Err(error) => return Err(format!("smpicxx: {error}; scripts/setup --simgrid installs SimGrid")),
+            }
         }
+        Ok(SimGrid { directory, limit })
     }
 
     pub fn directory(&self) -> &Path {
@@ -64,10 +72,9 @@ impl SimGrid {
     pub fn selector(&self, ranks: &Ranks, selector: &str, calls: &[(Collective, usize)]) -> Vec<Option<f64>> {
         let mut command = self.command(ranks, Software::Overheads);
         command.arg(format!("--cfg=smpi/coll-selector:{selector}")).arg("--log=root.thresh:error");
+        command.arg("-wrapper").arg(format!("env LD_PRELOAD={}", self.directory.join("leaders.so").display()));
         // The program has no variables that ranks would have to have each for itself.
         command.arg("--cfg=smpi/privatization:no").arg(self.directory.join("selector"));
-        // With thousands of ranks SimGrid takes minutes to make the communicators of hosts; Open MPI's does without them.
-        command.arg(if selector == "ompi" && ranks.size > 64 { "0" } else { "1" });
         for (collective, bytes) in calls {
             command.args([collective.name(), &bytes.to_string()]);
         }

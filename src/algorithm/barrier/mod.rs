@@ -13,4 +13,5 @@
 pub mod central;
 pub mod direct;
 pub mod dissemination;
+pub mod recursive_doubling;
 pub mod two_level;

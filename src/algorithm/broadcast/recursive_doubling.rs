@@ -17,6 +17,7 @@
 //! Example, n = 3, root 0: step 0: 0 to 1; step 1: 0 to 2, 1 to 3; step 2: 0 to 4, 1 to 5, 2 to 6, 3 to 7.
 
 use super::packet_down;
+use super::sbt;
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
@@ -32,6 +33,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &PortModel::ALL,
     cost: "n (M t_c + tau)",
     formula,
+    crossing: Some(sbt::crossing),
     form: Form::Forward(write),
     ..DEFAULTS
 };

@@ -20,6 +20,7 @@
 //! 3 to 7. Backwards it is a reduction that joins across dimension 2 first.
 
 use super::{packets, pipeline::down, ALL_PACKETS};
+use crate::address::dimension_for;
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
@@ -36,9 +37,15 @@ pub const ALGORITHM: Algorithm = Algorithm {
     cost: "one-way, one-port: ceil(M/B) n (tau + B t_c); all-ports: (ceil(M/B) + n - 1) (tau + B t_c)",
     formula,
     best_packet,
+    crossing: Some(crossing),
     form: Form::Forward(write),
     ..DEFAULTS
 };
+
+/// The lowest dimension comes first, so that all ranks of a host have everything when it goes on to other hosts: each sends it there.
+pub(super) fn crossing(shape: &Shape) -> f64 {
+    (shape.on_host.0 * dimension_for(shape.hosts) as usize * shape.count) as f64
+}
 
 /// The cost of the broadcast.
 pub fn formula(shape: &Shape) -> Formula {

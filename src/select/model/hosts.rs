@@ -19,6 +19,11 @@ struct Far {
     hops: f64,
 }
 
+/// Of the dimensions of the cube, the part that leads to other hosts.
+fn upper(shape: &Shape) -> f64 {
+    f64::from(dimension_for(shape.hosts)) / f64::from(shape.n.max(1))
+}
+
 /// As the row says, or, if it does not: along the edges of a cube the upper dimensions lead to other hosts; elsewhere all ranks but those
 /// of the own host are on others.
 fn far(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: f64) -> Far {
@@ -31,6 +36,10 @@ fn far(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: f64) -> F
             let part = messages as f64 / formula.rounds.max(1) as f64;
             return Far { crossing: crossing / ports, part, hops: hops as f64 };
         }
+        if algorithm.cube_edges {
+            let part = upper(shape);
+            return Far { crossing: crossing / ports, part, hops: part * formula.hops as f64 };
+        }
         // Of a host all ranks have as much to do with others, or, where data comes from one rank or goes to it, one of them.
         let busy = if algorithm.collective.meaning().root { 1.0 } else { most };
         let part = match algorithm.paths {
@@ -41,7 +50,7 @@ fn far(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: f64) -> F
         return Far { crossing: crossing / ports, part, hops: (passes * others).min(formula.hops as f64) };
     }
     let part = match algorithm.cube_edges {
-        true => f64::from(dimension_for(shape.hosts)) / f64::from(shape.n.max(1)),
+        true => upper(shape),
         false => (size - most) / (size - 1.0).max(1.0),
     };
     // What comes to a host's ranks; or what leaves the busiest rank, and, if all are as busy, all of its host.
