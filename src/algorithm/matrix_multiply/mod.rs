@@ -183,3 +183,37 @@ fn multiply(problem: &Problem, route: &mut Route, round: usize, node: usize, [a,
         route.multiply(Multiplication { round, inner, a: (a.slab)(key, panel), b: (b.slab)(key, panel), c });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::algorithm::verify::verify;
+    use crate::algorithm::{registry, Parameters};
+    use crate::collective::{Avoided, Call, Collective};
+
+    /// Blocks that pass through a rank on their way round a link do not replace those that it still needs.
+    #[test]
+    fn products_go_round_any_link() {
+        let mut detours = 0;
+        for algorithm in registry::of(Collective::MatrixMultiply) {
+            for n in 2..=4u32 {
+                let size = 1usize << n;
+                let links = (0..size).flat_map(|a| (0..n).map(move |port| (a, a ^ 1 << port))).filter(|(a, b)| a < b);
+                for link in links {
+                    for side in [5, 24] {
+                        let avoid = Some(Avoided::new(size, &[link]).unwrap());
+                        let call = Call { avoid, ..Call::new(Collective::MatrixMultiply, size, side) };
+                        if (algorithm.suits)(&call, &Parameters::new(algorithm.ports[0])).is_err() {
+                            continue;
+                        }
+                        for &ports in algorithm.ports {
+                            let report = verify(algorithm, &call, &Parameters::new(ports));
+                            assert_eq!(report.violations, [], "{algorithm:?} {link:?} {size} ranks {side} {ports}");
+                            detours += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(detours > 500, "{detours}");
+    }
+}
