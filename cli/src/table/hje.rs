@@ -11,23 +11,27 @@ pub const DEFINITIONS: &[Definition] = &[Definition {
     rows: |max_dim| (2..=max_dim).step_by(2).flat_map(stages).collect(),
 }];
 
-/// Alignment and multiplication of the two products whose storage is constant (a block here and one on its way, of A and of B), and
+/// Alignment and multiplication of the three products whose storage is constant (a block here and one on its way, of A and of B), and
 /// the all-to-all broadcasts, after which a node has sqrt(N) blocks of each.
 fn stages(n: u32) -> Vec<Vec<Cell>> {
     let (half, others) = (n as usize / 2, (1usize << (n / 2)) - 1);
     let fraction = |whole: usize| Cell::Real(whole as f64 / half as f64);
-    let rows = [
+    let mut rows = vec![
         ("DNS", "alignment", half, Cell::Real(half as f64), 4),
         ("DNS", "multiplication", others, Cell::Real(others as f64), 4),
         ("block", "alignment", half, Cell::Real(1.0), 4),
         ("block", "multiplication", others, fraction(others), 4),
+        ("Cannon", "alignment", half, Cell::Real(1.0), 4),
+        ("Cannon", "multiplication", others, fraction(others), 4),
         ("broadcasts", "broadcasts", half, fraction(others), 2 * (others + 1)),
     ];
+    // Its rings are those of 2, 4, 16, 256 nodes.
+    rows.retain(|(algorithm, ..)| *algorithm != "Cannon" || half.is_power_of_two());
     let row = |(algorithm, stage, start_ups, elements, blocks)| {
         let counts = [Cell::Count(start_ups), elements, Cell::Count(blocks)];
         [Cell::Count(n as usize), Cell::Text(algorithm), Cell::Text(stage)].into_iter().chain(counts).collect()
     };
-    rows.map(row).to_vec()
+    rows.into_iter().map(row).collect()
 }
 
 #[cfg(test)]
@@ -45,9 +49,11 @@ mod tests {
             [4, "DNS", "multiplication", 3, 3.0, 4],
             [4, "block", "alignment", 2, 1.0, 4],
             [4, "block", "multiplication", 3, 1.5, 4],
+            [4, "Cannon", "alignment", 2, 1.0, 4],
+            [4, "Cannon", "multiplication", 3, 1.5, 4],
             [4, "broadcasts", "broadcasts", 2, 1.5, 8]
         ]);
-        assert_eq!(json!(rows("matrix-products", 5)[5..10]), expected);
+        assert_eq!(json!(rows("matrix-products", 5)[7..14]), expected);
     }
 
     /// The stages together are what the registry's formulas say, for a side that everything divides.
@@ -57,7 +63,12 @@ mod tests {
         for n in [2u32, 4, 6, 8] {
             let side = 12 << (n / 2);
             let call = Call::new(Collective::MatrixMultiply, 1 << n, side);
-            for (printed, name) in [("DNS", "dns"), ("block", "block"), ("broadcasts", "broadcasts")] {
+            for (printed, name) in
+                [("DNS", "dns"), ("block", "block"), ("Cannon", "cannon"), ("broadcasts", "broadcasts")]
+            {
+                if name == "cannon" && n == 6 {
+                    continue;
+                }
                 let algorithm = registry::find(Collective::MatrixMultiply, name).expect(name);
                 let ports = Parameters::new(PortModel::AllPorts);
                 let symmetrized = algorithm.symmetrizes;

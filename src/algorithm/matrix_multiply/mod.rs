@@ -22,8 +22,10 @@
 //! assert_eq!(products, [19.0, 22.0, 43.0, 50.0]);
 //! ```
 
+mod alignment;
 pub mod block;
 pub mod broadcasts;
+pub mod cannon;
 pub mod dns;
 
 use super::Unsuited;
@@ -91,18 +93,6 @@ impl Sides {
     fn both(&self) -> f64 {
         self.longer.max(self.shorter)
     }
-}
-
-/// Elements moved in the alignment, exactly: every block crosses as many links as its row or column has high-order ones.
-fn moved_by_alignment(product: &MatrixProduct) -> f64 {
-    let crossed = |parts: usize, other: usize, part: &dyn Fn(usize) -> Range<usize>| -> f64 {
-        let lacking = parts.ilog2().saturating_sub(other.ilog2());
-        (0..parts).map(|at| f64::from((at >> lacking).count_ones()) * part(at).len() as f64).sum()
-    };
-    let (n1, n2) = (product.grid_rows, product.grid_columns);
-    let a = crossed(n1, n2, &|k| product.row_part(k));
-    let b = crossed(n2, n1, &|l| product.column_part(l));
-    (a + b) * product.inner as f64
 }
 
 /// One of the operands, as one node sees it.
