@@ -25,13 +25,15 @@
 //! ```
 
 mod block;
+mod motion;
 mod multiply;
 mod rearrange;
 mod scalar;
 mod storage;
 
+pub use motion::Turn;
 pub use multiply::MatrixMultiply;
-pub use rearrange::{Rearrangement, Turn};
+pub use rearrange::Rearrangement;
 pub use scalar::Scalar;
 pub use storage::Storage;
 

@@ -196,9 +196,13 @@ mod tests {
                             ("dns", PortModel::AllPorts),
                             ("dns", PortModel::OnePort),
                             ("dns", PortModel::OneWay),
+                            ("cannon", PortModel::AllPorts),
                             ("broadcasts", PortModel::AllPorts),
                             ("broadcasts", PortModel::OneWay),
                         ] {
+                            if algorithm == "cannon" && ![(0, 0), (2, 1), (4, 2)].contains(&(n, n1)) {
+                                continue;
+                            }
                             let product = cube.matrix_multiply(rows, inner, columns).algorithm(algorithm).ports(ports);
                             let product = product.grid(1 << n1, 1 << (n - n1)).unwrap();
                             let (a_part, b_part, c_part) = (product.a(), product.b(), product.c());
@@ -258,8 +262,8 @@ mod tests {
             assert!(error.to_string().starts_with("b: "), "{error}");
             let error = product.clone().run(&a, &b, &mut c[1..]).unwrap_err();
             assert!(error.to_string().starts_with("c: "), "{error}");
-            let error = product.clone().algorithm("cannon").run(&a, &b, &mut c).unwrap_err();
-            assert!(error.to_string().contains("block, dns"), "{error}");
+            let error = product.clone().algorithm("strassen").run(&a, &b, &mut c).unwrap_err();
+            assert!(error.to_string().contains("block, cannon, dns"), "{error}");
             assert!(product.clone().grid(4, 2).is_err() && product.grid(0, 4).is_err());
             let huge = cube.matrix_multiply(usize::MAX, 2, usize::MAX);
             assert!(matches!(huge.run(&a, &b, &mut c), Err(Error::Shape { argument: "matrices", .. })));

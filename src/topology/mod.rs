@@ -11,6 +11,7 @@
 //! | [`msbt`] | n edge-disjoint spanning trees (the ERSBTs of the MSBT graph) | Ho & Johnsson 1986, section 3.2 |
 //! | [`tcbt`] | two-rooted complete binary tree | Ho & Johnsson 1986, section 3.4 |
 //! | [`hamiltonian_path`] | Hamiltonian path along the Gray code | Ho & Johnsson 1986, section 3.4 |
+//! | [`hamiltonian_cycles`] | n Hamiltonian cycles that share no directed link (no [`Tree`]) | Ho, Johnsson & Edelman 1991, section 4 |
 //! | [`sbnt`] | spanning balanced n-tree, four variants | Ho & Johnsson 1988, sections 3 and 4 |
 //! | [`balanced_tree`] | perfectly balanced shortest-path tree | Bertsekas et al. 1991, section 3 |
 //! | [`multinode`] | broadcast tree whose translated copies never meet | Bertsekas et al. 1991, section 2 |
@@ -35,6 +36,7 @@
 
 pub mod balanced_tree;
 pub mod circulant;
+pub mod hamiltonian_cycles;
 pub mod hamiltonian_path;
 pub mod msbt;
 pub mod multinode;

@@ -4,6 +4,7 @@ mod bostt;
 mod hj86;
 mod hj88;
 mod hje;
+mod relays;
 
 use serde::Serialize;
 use std::io::{self, Write};
@@ -35,7 +36,12 @@ struct Definition {
 }
 
 fn definitions() -> impl Iterator<Item = &'static Definition> {
-    hj86::DEFINITIONS.iter().chain(hj88::DEFINITIONS).chain(bostt::DEFINITIONS).chain(hje::DEFINITIONS)
+    hj86::DEFINITIONS
+        .iter()
+        .chain(hj88::DEFINITIONS)
+        .chain(relays::DEFINITIONS)
+        .chain(bostt::DEFINITIONS)
+        .chain(hje::DEFINITIONS)
 }
 
 /// The words of the papers that the tables keep, in those of this library.
@@ -51,7 +57,8 @@ The papers' words:
   TCBT                     two-rooted complete binary tree
   BST, SBnT                spanning balanced n-tree, as it is called in 1986 and in 1988
   SBG                      spanning balanced graph: an SBnT some nodes of which have several parents
-  DNS, block, broadcasts   products of P x P matrices: by Dekel, Nassimi and Sahni; in blocks of rank 2 P/n; by all-to-all broadcasts
+  DNS, block, Cannon, broadcasts: products of P x P matrices: by Dekel, Nassimi and Sahni; in blocks of rank 2 P/n; round rings that
+                           share no link; by all-to-all broadcasts
   one-to-all personalised  scatter
   all-to-all personalised  all-to-all
   all-to-all broadcast     all-gather

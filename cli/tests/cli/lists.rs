@@ -133,7 +133,9 @@ fn tables() {
         "personalized-complexity",
         "sbnt-complexities",
         "cyclic-ratios",
+        "relay-tables",
         "bostt-optimal",
+        "matrix-grids",
     ];
     for name in others {
         let table = parsed(&format!("table {name} --json"));

@@ -30,7 +30,8 @@
 //! Example, n = 4, node 0, panels m = 0, 1: keys are aligned. Step 1: panel 0 crosses bit 0 (A to node 1, B to node 4), panel 1 bit
 //! 1 (A to node 2, B to node 8); step 2: panel 0 bit 1, panel 1 bit 0; step 3 as step 1.
 
-use super::{moved_by_alignment, multiply, suits, Operand, Sides};
+use super::alignment::{self, moved, Crossings};
+use super::{multiply, suits, Operand, Sides};
 use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{Collective, MatrixProduct};
 use crate::schedule::Problem;
@@ -100,41 +101,6 @@ impl Walk {
     }
 }
 
-/// What crosses each dimension of the keys, of one operand.
-struct Crossings {
-    /// Elements of the longest panel of each number.
-    panels: Vec<usize>,
-    /// Bits of a key below this one it does not move along.
-    kept: u32,
-    /// So far, by bit.
-    load: Vec<usize>,
-}
-
-impl Crossings {
-    /// Of the operand with so many elements along its outer side, that many high-order bits of the keys being a part of its own.
-    fn new(product: &MatrixProduct, outer: usize, bits: u32) -> Crossings {
-        let long = product.keys().ilog2();
-        let kept = long - bits;
-        let held = 1 << kept;
-        let len = |first: usize, panel: usize| (first..first + held).map(|key| product.slab(key, panel).len()).sum();
-        let longest = |panel: usize| (0..product.keys()).step_by(held).map(|first| len(first, panel)).max();
-        let panels = (0..product.panels()).map(|panel| outer * longest(panel).unwrap_or(0)).collect();
-        Crossings { panels, kept, load: vec![0; long as usize] }
-    }
-
-    /// Panel p crosses bit `bit(p)`, all in one round: the most that crosses one of them.
-    fn cross(&mut self, bit: impl Fn(usize) -> Option<u32>) -> usize {
-        let mut round = vec![0; self.load.len()];
-        for (panel, elements) in self.panels.iter().enumerate() {
-            if let Some(bit) = bit(panel).filter(|bit| *bit >= self.kept) {
-                round[bit as usize] += elements;
-                self.load[bit as usize] += elements;
-            }
-        }
-        round.into_iter().max().unwrap_or(0)
-    }
-}
-
 fn formula(shape: &Shape) -> Formula {
     let product = shape.product;
     let walk = Walk::new(&product);
@@ -142,16 +108,9 @@ fn formula(shape: &Shape) -> Formula {
     if long == 0 || product.inputs() == 0 {
         return Formula::NOTHING;
     }
-    let (rows, columns) = (product.rows.div_ceil(product.grid_rows), product.columns.div_ceil(product.grid_columns));
-    let mut a = Crossings::new(&product, rows, product.grid_columns.ilog2());
-    let mut b = Crossings::new(&product, columns, product.grid_rows.ilog2());
-    let (alignment, steps) = (if short > 0 { long } else { 0 }, walk.sides.steps());
-    let mut elements = 0;
-    for round in 0..alignment {
-        // Only the bits that both operands move along are aligned.
-        let bit = |panel: usize| Some((round + long - panel as u32) % long).filter(|bit| *bit >= long - short);
-        elements += a.cross(bit).max(b.cross(bit));
-    }
+    let [mut a, mut b] = Crossings::both(&product);
+    let (alignment, steps) = (alignment::rounds(&walk.sides), walk.sides.steps());
+    let mut elements = alignment::elements(&walk.sides, &mut a, &mut b);
     for step in 1..=steps {
         let bit = |panel: usize| Some(walk.bit(step, panel));
         elements += a.cross(bit).max(b.cross(bit));
@@ -161,15 +120,13 @@ fn formula(shape: &Shape) -> Formula {
     // A node that is misaligned in every bit receives panels over all its ports whenever any are sent.
     let loads = || a.load.iter().chain(&b.load);
     let (load, received) = (loads().max().copied().unwrap_or(0), loads().sum::<usize>());
-    let even = product.rows.is_multiple_of(product.grid_rows)
-        && product.columns.is_multiple_of(product.grid_columns)
-        && product.inner.is_multiple_of(product.keys() * product.panels());
+    let even = alignment::panels_are_equal(&product);
     let none_empty = product.rows.min(product.columns) > 0 && product.inner >= product.keys() * product.panels();
-    let rounds = alignment as usize + steps;
+    let rounds = alignment + steps;
     Formula {
         rounds,
         elements: elements as f64,
-        moved: moved_by_alignment(&product) + steps as f64 * all_of_longer + shorter_moved,
+        moved: moved(&product) + steps as f64 * all_of_longer + shorter_moved,
         load: load as f64,
         scratch: received as f64,
         hops: rounds,
@@ -200,17 +157,9 @@ fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
     let product = problem.call.product();
     let mut operands = Operand::both(product, node);
     let walk = Walk::new(&product);
-    let Sides { long, short, .. } = walk.sides;
-    let alignment = if short > 0 { long as usize } else { 0 };
-    for round in 0..alignment {
-        for panel in 0..long as usize {
-            let bit = ((round + long as usize - panel) % long as usize) as u32;
-            for operand in operands.iter_mut().filter(|operand| operand.misaligned >> bit & 1 == 1) {
-                operand.exchange(route, (round, round), node, bit, panel..panel + 1);
-            }
-        }
-    }
-    let steps = walk.sides.steps();
+    let Sides { long, .. } = walk.sides;
+    alignment::write(&walk.sides, &mut operands, node, route);
+    let (alignment, steps) = (alignment::rounds(&walk.sides), walk.sides.steps());
     for step in 1..=steps {
         let round = alignment + step - 1;
         multiply(problem, route, round, node, &operands);
@@ -313,6 +262,9 @@ mod tests {
         for algorithm in registry::of(Collective::MatrixMultiply).filter(|row| row.on_request.is_none()) {
             for n in 1..=8u32 {
                 let call = Call::new(Collective::MatrixMultiply, 1 << n, 1536 << (n / 2));
+                if (algorithm.suits)(&call, &Parameters::new(algorithm.ports[0])).is_err() {
+                    continue;
+                }
                 for &ports in algorithm.ports {
                     let schedule = algorithm.schedule(&call, &Parameters::new(ports), (1 << n) - 1);
                     let blocks = call.send_len((1 << n) - 1);

@@ -10,7 +10,7 @@
 //! memory; P is the side of the matrices, N = 2^n. The all-gather is that of Stout and Wagar 1990, section 6, COMPLETE
 //! BROADCAST. The slices are the panels of [`block`](super::block).
 //!
-//! Requirements: 2^n ranks, no link avoided. It is chosen only if it is named, as it needs more memory the more ranks there are.
+//! Requirements: 2^n ranks. It is chosen only if it is named, as it needs more memory the more ranks there are.
 //!
 //! Cost: n even, symmetrised, all-ports (sqrt(N) - 1)/(n/2) P^2/N t_c + n/2 tau, the least load of the links that there can be (lemma 5);
 //! plain, all-ports (sqrt(N) - 1) P^2/N t_c + n/2 tau; one-port twice, one-way four times. On N1 x N2 ranks, with a and b elements a node,
@@ -40,10 +40,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     section: "4",
     differs: "the paper names it and gives no formula; grids that are not square are ours",
     symmetrizes: true,
-    suits: |call, _| match call.avoid {
-        Some(_) => Err(("avoid_links", "makes no way round links".into())),
-        None => suits(call),
-    },
+    suits: |call, _| suits(call),
     on_request: Some("needs memory for a whole row of blocks of A and a column of B, and is chosen only if it is named"),
     cost: "n even, symmetrised, all-ports: (sqrt(N) - 1) P^2/(N n/2) t_c + n/2 tau; plain, all-ports: (sqrt(N) - 1) P^2/N t_c + n/2 tau \
            (one-port: twice; one-way: four times)",

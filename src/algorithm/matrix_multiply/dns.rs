@@ -24,7 +24,8 @@
 //! Example, n = 2, node 3 = (1, 1), blocks A(k, l) and B(k, l): alignment: A(1,1) for A(1,0), B(1,1) for B(0,1); multiplies
 //! A(1,0) B(0,1); step 1: sends these on, gets A(1,1) and B(1,1) back and multiplies them.
 
-use super::{moved_by_alignment, multiply, suits, Operand, Sides};
+use super::alignment::moved;
+use super::{multiply, suits, Operand, Sides};
 use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
@@ -58,7 +59,7 @@ fn formula(shape: &Shape) -> Formula {
         PortModel::OnePort => (in_turn.0, in_turn.1 + (f64::from(short) + all) * longer),
         PortModel::OneWay => (2 * in_turn.0, 2.0 * (in_turn.1 + (f64::from(short) + all) * longer)),
     };
-    let moved = moved_by_alignment(&product) + all * sides.all_of_longer + common * sides.all_of_shorter;
+    let moved = moved(&product) + all * sides.all_of_longer + common * sides.all_of_shorter;
     // The lowest bit of a key changes in every other step; on the shorter side it is also one of the alignment.
     let busiest = |bits: u32, elements: f64| if bits == 0 { 0.0 } else { (1u64 << bits >> 1) as f64 * elements };
     let aligned = |elements: f64| if short > 0 { elements } else { 0.0 };

@@ -22,8 +22,10 @@
 //! assert_eq!(products, [19.0, 22.0, 43.0, 50.0]);
 //! ```
 
+mod alignment;
 pub mod block;
 pub mod broadcasts;
+pub mod cannon;
 pub mod dns;
 
 use super::Unsuited;
@@ -91,18 +93,6 @@ impl Sides {
     fn both(&self) -> f64 {
         self.longer.max(self.shorter)
     }
-}
-
-/// Elements moved in the alignment, exactly: every block crosses as many links as its row or column has high-order ones.
-fn moved_by_alignment(product: &MatrixProduct) -> f64 {
-    let crossed = |parts: usize, other: usize, part: &dyn Fn(usize) -> Range<usize>| -> f64 {
-        let lacking = parts.ilog2().saturating_sub(other.ilog2());
-        (0..parts).map(|at| f64::from((at >> lacking).count_ones()) * part(at).len() as f64).sum()
-    };
-    let (n1, n2) = (product.grid_rows, product.grid_columns);
-    let a = crossed(n1, n2, &|k| product.row_part(k));
-    let b = crossed(n2, n1, &|l| product.column_part(l));
-    (a + b) * product.inner as f64
 }
 
 /// One of the operands, as one node sees it.
@@ -181,5 +171,39 @@ fn multiply(problem: &Problem, route: &mut Route, round: usize, node: usize, [a,
         let key = if a.kept == 0 { a.keys[panel] } else { b.keys[panel] };
         let (inner, c) = (product.slab(key, panel).len(), product.c_block(node));
         route.multiply(Multiplication { round, inner, a: (a.slab)(key, panel), b: (b.slab)(key, panel), c });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::algorithm::verify::verify;
+    use crate::algorithm::{registry, Parameters};
+    use crate::collective::{Avoided, Call, Collective};
+
+    /// Blocks that pass through a rank on their way round a link do not replace those that it still needs.
+    #[test]
+    fn products_go_round_any_link() {
+        let mut detours = 0;
+        for algorithm in registry::of(Collective::MatrixMultiply) {
+            for n in 2..=4u32 {
+                let size = 1usize << n;
+                let links = (0..size).flat_map(|a| (0..n).map(move |port| (a, a ^ 1 << port))).filter(|(a, b)| a < b);
+                for link in links {
+                    for side in [5, 24] {
+                        let avoid = Some(Avoided::new(size, &[link]).unwrap());
+                        let call = Call { avoid, ..Call::new(Collective::MatrixMultiply, size, side) };
+                        if (algorithm.suits)(&call, &Parameters::new(algorithm.ports[0])).is_err() {
+                            continue;
+                        }
+                        for &ports in algorithm.ports {
+                            let report = verify(algorithm, &call, &Parameters::new(ports));
+                            assert_eq!(report.violations, [], "{algorithm:?} {link:?} {size} ranks {side} {ports}");
+                            detours += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(detours > 500, "{detours}");
     }
 }

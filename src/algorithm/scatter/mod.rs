@@ -16,6 +16,7 @@ pub mod bst;
 pub mod direct;
 pub mod distribute;
 pub mod distribute_waves;
+pub mod multinode;
 pub mod sbg;
 pub mod sbnt;
 pub mod sbt;
