@@ -63,6 +63,25 @@ impl Hypercube {
         self.all_to_all().init(scope, send, receive)
     }
 
+    /// A persistent [`Hypercube::neighbor_all_to_all_into`].
+    ///
+    /// # Errors
+    /// As the blocking call's.
+    #[track_caller]
+    pub fn neighbor_all_to_all_init<'a, S, R, Sc>(
+        &self,
+        scope: Sc,
+        send: &'a mut S,
+        receive: &'a mut R,
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
+    where
+        S: ContiguousMut + ?Sized,
+        R: ContiguousMut<Element = S::Element> + ?Sized,
+        Sc: Scope<'a>,
+    {
+        self.neighbor_all_to_all().init(scope, send, receive)
+    }
+
     /// A persistent [`Hypercube::all_reduce_into`].
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 
 use crate::buffer::{BufferMut, ContiguousMut};
 use crate::comm::prepared::{
-    AllGather, AllReduce, AllToAll, ExclusiveScan, Gather, Permute, Reduce, ReduceScatter, Scan,
+    AllGather, AllReduce, AllToAll, ExclusiveScan, Gather, NeighborAllToAll, Permute, Reduce, ReduceScatter, Scan,
 };
 use crate::engine::arguments::Held;
 use crate::error::Result;
@@ -72,6 +72,7 @@ macro_rules! in_place {
 in_place! {
     AllGather "Hypercube::all_gather_in_place",
     AllToAll "Hypercube::all_to_all_in_place",
+    NeighborAllToAll "Hypercube::neighbor_all_to_all_in_place",
     Permute "Hypercube::permute_in_place",
     Gather "comm::Process::gather_in_place_root",
 }
