@@ -49,6 +49,10 @@ pub fn run<T: Element>(
         (AllToAll, Some(o)) if in_place => cube.all_to_all().options(o).run_in_place(receive),
         (AllToAll, None) => cube.all_to_all_into(send, receive),
         (AllToAll, Some(o)) => cube.all_to_all().options(o).run(send, receive),
+        (NeighborAllToAll, None) if in_place => cube.neighbor_all_to_all_in_place(receive),
+        (NeighborAllToAll, Some(o)) if in_place => cube.neighbor_all_to_all().options(o).run_in_place(receive),
+        (NeighborAllToAll, None) => cube.neighbor_all_to_all_into(send, receive),
+        (NeighborAllToAll, Some(o)) => cube.neighbor_all_to_all().options(o).run(send, receive),
         (Reduce, None) if in_place && here => root.reduce_in_place_root(receive, operation),
         (Reduce, Some(o)) if in_place && here => cube.reduce(call.root).options(o).run_in_place(receive, operation),
         (Reduce, None) if here => root.reduce_into_root(send, receive, operation),
@@ -129,6 +133,9 @@ pub fn start<'a, 's, T: Element>(
         (AllToAll, _) if in_place => cube.all_to_all().options(with).start_in_place(scope, receive),
         (AllToAll, None) => cube.immediate_all_to_all_into(scope, send, receive),
         (AllToAll, Some(o)) => cube.all_to_all().options(o).start(scope, send, receive),
+        (NeighborAllToAll, _) if in_place => cube.neighbor_all_to_all().options(with).start_in_place(scope, receive),
+        (NeighborAllToAll, None) => cube.immediate_neighbor_all_to_all_into(scope, send, receive),
+        (NeighborAllToAll, Some(o)) => cube.neighbor_all_to_all().options(o).start(scope, send, receive),
         (Reduce, _) if in_place && here => {
             cube.reduce(call.root).options(with).start_in_place(scope, receive, operation)
         }
@@ -250,6 +257,7 @@ pub fn init<'a: 's, 's, T: Element>(
             Gather => Box::new(cube.gather(call.root).options(o).init_in_place(scope, receive)?),
             AllGather => Box::new(cube.all_gather().options(o).init_in_place(scope, receive)?),
             AllToAll => Box::new(cube.all_to_all().options(o).init_in_place(scope, receive)?),
+            NeighborAllToAll => Box::new(cube.neighbor_all_to_all().options(o).init_in_place(scope, receive)?),
             Permute => Box::new(cube.permute(&call.permutation).options(o).init_in_place(scope, receive)?),
             Reduce => Box::new(cube.reduce(call.root).options(o).init_in_place(scope, receive, operation)?),
             ReduceScatter => Box::new(cube.reduce_scatter().options(o).init_in_place(scope, receive, operation)?),
@@ -270,6 +278,8 @@ pub fn init<'a: 's, 's, T: Element>(
         (AllGather, Some(o)) => Box::new(cube.all_gather().options(o).init(scope, send, receive)?),
         (AllToAll, None) => Box::new(cube.all_to_all_init(scope, send, receive)?),
         (AllToAll, Some(o)) => Box::new(cube.all_to_all().options(o).init(scope, send, receive)?),
+        (NeighborAllToAll, None) => Box::new(cube.neighbor_all_to_all_init(scope, send, receive)?),
+        (NeighborAllToAll, Some(o)) => Box::new(cube.neighbor_all_to_all().options(o).init(scope, send, receive)?),
         (Reduce, None) => Box::new(root.reduce_init(scope, send, receive, operation)?),
         (Reduce, Some(o)) => Box::new(cube.reduce(call.root).options(o).init(scope, send, receive, operation)?),
         (ReduceScatter, None) => Box::new(cube.reduce_scatter_block_init(scope, send, receive, operation)?),
