@@ -3,7 +3,7 @@
 //! See [`Persistent`](crate::request::Persistent). The long forms with options have `init` beside `run`.
 
 use super::{Hypercube, Process};
-use crate::buffer::ContiguousMut;
+use crate::buffer::WithinSliceMut;
 use crate::collective::Collective;
 use crate::engine::arguments::Arguments;
 use crate::error::Result;
@@ -37,8 +37,8 @@ impl Hypercube {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.all_gather().init(scope, send, receive)
@@ -56,8 +56,8 @@ impl Hypercube {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.all_to_all().init(scope, send, receive)
@@ -75,8 +75,8 @@ impl Hypercube {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.neighbor_all_to_all().init(scope, send, receive)
@@ -95,8 +95,8 @@ impl Hypercube {
         operation: O,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         O: Reduction<S::Element> + 'a,
         Sc: Scope<'a>,
     {
@@ -116,8 +116,8 @@ impl Hypercube {
         operation: O,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         O: Reduction<S::Element> + 'a,
         Sc: Scope<'a>,
     {
@@ -137,8 +137,8 @@ impl Hypercube {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.permute(permutation).init(scope, send, receive)
@@ -157,7 +157,7 @@ impl Process<'_> {
         buffer: &'a mut R,
     ) -> Result<Persistent<'a, (), [R::Element], Sc>>
     where
-        R: ContiguousMut + ?Sized,
+        R: WithinSliceMut + ?Sized,
         Sc: Scope<'a>,
     {
         self.cube.broadcast(self.rank).init(scope, buffer)
@@ -175,8 +175,8 @@ impl Process<'_> {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.cube.scatter(self.rank).init(scope, send, receive)
@@ -194,8 +194,8 @@ impl Process<'_> {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.cube.gather(self.rank).init(scope, send, receive)
@@ -214,8 +214,8 @@ impl Process<'_> {
         operation: O,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         O: Reduction<S::Element> + 'a,
         Sc: Scope<'a>,
     {

@@ -64,7 +64,7 @@ impl Call {
 
     /// Every so many-th element of a rank's buffers counts.
     pub fn strides(&self, rank: usize) -> [usize; 2] {
-        let fixed = matches!(self.way, Way::Persistent(_));
+        let fixed = matches!(self.way, Way::Persistent(_)) && self.lengths.is_some();
         let slices = matches!(self.collective, Collective::Send | Collective::Exchange | Collective::Barrier);
         let mut own = Random(mix(self.data ^ (rank as u64) << 40));
         [0, 1].map(|_| if fixed || slices || !own.once_in(6) { 1 } else { 2 + own.below(2) })

@@ -1,9 +1,10 @@
 //! The forms of the library's calls: blocking, immediate and persistent, short and long.
 
-use crate::data::Data;
+use crate::data::{every, Data};
 use crate::draw::Call;
 use crate::element::{Element, Operation};
 use crate::varcount;
+use hypercoll::buffer::WithinSliceMut;
 use hypercoll::collective::Collective;
 use hypercoll::request::{LocalScope, Persistent, Request, Scope, StaticScope};
 use hypercoll::select::Options;
@@ -243,10 +244,27 @@ pub fn init<'a: 's, 's, T: Element>(
     send: &'a mut [T],
     receive: &'a mut [T],
 ) -> Result<Box<dyn Again + 's>> {
-    use Collective::*;
-    if call.lengths.is_some() {
-        return varcount::init(cube, call, o, scope, send, receive);
+    match call.strides(cube.rank()) {
+        _ if call.lengths.is_some() => varcount::init(cube, call, o, scope, send, receive),
+        [1, 1] => init_of(cube, call, o, scope, send, receive),
+        [apart, apart_too] => init_of(cube, call, o, scope, kept(every(send, apart)), kept(every(receive, apart_too))),
     }
+}
+
+fn init_of<'a: 's, 's, T, S, R>(
+    cube: &Hypercube,
+    call: &Call,
+    o: Option<&Options>,
+    scope: &'s LocalScope<'a>,
+    send: &'a mut S,
+    receive: &'a mut R,
+) -> Result<Box<dyn Again + 's>>
+where
+    T: Element,
+    S: WithinSliceMut<Element = T> + ?Sized,
+    R: WithinSliceMut<Element = T> + ?Sized,
+{
+    use Collective::*;
     let root = cube.process_at_rank(call.root);
     let operation = Operation::<T>::of(call.combine);
     if call.is_in_place(cube.rank()) {

@@ -2,7 +2,7 @@
 
 use super::{reduces, At};
 use crate::address::dimension_for;
-use crate::buffer::{Buffer, BufferMut, ContiguousMut, Element, Elements, ElementsMut};
+use crate::buffer::{Buffer, BufferMut, Element, Elements, ElementsMut, WithinSliceMut};
 use crate::comm::prepared::{
     block, length, AllGather, AllReduce, AllToAll, ExclusiveScan, NeighborAllToAll, Permute, ReduceScatter, Scan,
 };
@@ -61,12 +61,12 @@ macro_rules! two_buffers {
                 receive: &'a mut R,
             ) -> Result<PersistentOf<'a, S::Element, Sc>>
             where
-                S: ContiguousMut + ?Sized,
-                R: ContiguousMut<Element = S::Element> + ?Sized,
+                S: WithinSliceMut + ?Sized,
+                R: WithinSliceMut<Element = S::Element> + ?Sized,
                 Sc: Scope<'a>,
             {
                 let at = Location::caller();
-                let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+                let ((from, send), (into, receive)) = (send.kept(), receive.kept());
                 let arguments = self.made(at, send.into(), receive);
                 self.0.persistent(at, scope, arguments, (from, into))
             }
@@ -138,13 +138,13 @@ macro_rules! two_buffers_and_operation {
                 operation: O,
             ) -> Result<PersistentOf<'a, S::Element, Sc>>
             where
-                S: ContiguousMut + ?Sized,
-                R: ContiguousMut<Element = S::Element> + ?Sized,
+                S: WithinSliceMut + ?Sized,
+                R: WithinSliceMut<Element = S::Element> + ?Sized,
                 O: Reduction<S::Element> + 'a,
                 Sc: Scope<'a>,
             {
                 let at = Location::caller();
-                let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+                let ((from, send), (into, receive)) = (send.kept(), receive.kept());
                 let arguments = self.made(at, send.into(), receive, Held::Own(operation));
                 self.0.persistent(at, scope, arguments, (from, into))
             }

@@ -3,7 +3,7 @@
 //! All-gathers, all-reduces and prefix sums know that they are in place, and copy nothing. Of what other collectives send, the library takes
 //! a copy when the call starts.
 
-use crate::buffer::{BufferMut, ContiguousMut};
+use crate::buffer::{BufferMut, WithinSliceMut};
 use crate::comm::prepared::{
     AllGather, AllReduce, AllToAll, ExclusiveScan, Gather, NeighborAllToAll, Permute, Reduce, ReduceScatter, Scan,
 };
@@ -57,11 +57,11 @@ macro_rules! in_place {
                 buffer: &'a mut R,
             ) -> Result<Persistent<'a, (), [R::Element], Sc>>
             where
-                R: ContiguousMut + ?Sized,
+                R: WithinSliceMut + ?Sized,
                 Sc: Scope<'a>,
             {
                 let at = Location::caller();
-                let (data, buffer) = lent_mut(buffer.slice_mut());
+                let (data, buffer) = buffer.kept();
                 let arguments = self.made_in_place(at, buffer);
                 self.0.persistent(at, scope, arguments, (NonNull::dangling().as_ptr(), data))
             }
@@ -130,12 +130,12 @@ macro_rules! in_place_and_operation {
                 operation: O,
             ) -> Result<Persistent<'a, (), [R::Element], Sc>>
             where
-                R: ContiguousMut + ?Sized,
+                R: WithinSliceMut + ?Sized,
                 O: Reduction<R::Element> + 'a,
                 Sc: Scope<'a>,
             {
                 let at = Location::caller();
-                let (data, values) = lent_mut(values.slice_mut());
+                let (data, values) = values.kept();
                 let arguments = self.made_in_place(at, values, Held::Own(operation));
                 self.0.persistent(at, scope, arguments, (NonNull::dangling().as_ptr(), data))
             }
