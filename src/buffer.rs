@@ -67,6 +67,37 @@ pub trait ContiguousMut: BufferMut {
     fn slice_mut(&mut self) -> &mut [Self::Element];
 }
 
+/// A buffer to write to whose elements are in a slice, side by side or at equal distances: a [`ContiguousMut`], or a [`StridedMut`].
+///
+/// Persistent calls take these. They give the slice back between one start and the next: of a [`StridedMut`] the one in which its elements
+/// are, with what lies between them.
+pub trait WithinSliceMut: BufferMut + sealed::WithinSliceMut {}
+
+impl<B: BufferMut + sealed::WithinSliceMut + ?Sized> WithinSliceMut for B {}
+
+pub(crate) mod sealed {
+    use super::{BufferMut, ContiguousMut, ElementsMut, StridedMut};
+    use crate::buffer::Element;
+    use crate::raw::lent_mut;
+
+    pub trait WithinSliceMut: BufferMut {
+        /// The slice, and the elements in it, borrowed from that address.
+        fn kept(&mut self) -> (*mut [Self::Element], ElementsMut<'_, Self::Element>);
+    }
+
+    impl<B: ContiguousMut + ?Sized> WithinSliceMut for B {
+        fn kept(&mut self) -> (*mut [B::Element], ElementsMut<'_, B::Element>) {
+            lent_mut(self.slice_mut())
+        }
+    }
+
+    impl<T: Element> WithinSliceMut for StridedMut<'_, T> {
+        fn kept(&mut self) -> (*mut [T], ElementsMut<'_, T>) {
+            self.within()
+        }
+    }
+}
+
 macro_rules! contiguous {
     ($([$($generic:tt)*] $buffer:ty: $element:ty, $shared:expr, $mutable:expr;)*) => {$(
         impl<$($generic)*> Buffer for $buffer {

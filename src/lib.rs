@@ -178,7 +178,7 @@ pub use comm::Hypercube;
 pub use comm::MpiHypercube;
 pub use error::{Error, Result};
 #[cfg(feature = "mpi")]
-pub use executor::mpi::control_variables;
+pub use executor::mpi::{control_variables, cube_graph};
 pub use operation::{Commutative, Reduction, SystemOperation};
 pub use partition::{Partition, PartitionMut};
 pub use raw::request;

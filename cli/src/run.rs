@@ -22,6 +22,7 @@ pub fn run<T: Number>(
         Collective::AllGather if call.in_place => cube.all_gather().options(options).run_in_place(receive),
         Collective::AllGather => cube.all_gather().options(options).run(send, receive),
         Collective::AllToAll => cube.all_to_all().options(options).run(send, receive),
+        Collective::NeighborAllToAll => cube.neighbor_all_to_all().options(options).run(send, receive),
         Collective::Reduce => cube.reduce(call.root).options(options).run(send, on_root.then_some(receive), operation),
         Collective::ReduceScatter => cube.reduce_scatter().options(options).run(send, receive, operation),
         Collective::AllReduce if call.in_place => cube.all_reduce().options(options).run_in_place(receive, operation),

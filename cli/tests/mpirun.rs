@@ -100,6 +100,7 @@ fn examples() {
             ("matrix_multiply", "multipl"),
             ("transpose_matrix", "transpose-submatrices"),
             ("turn_matrix", "quarter 4"),
+            ("balance", "the same load"),
         ];
         for (name, word) in words {
             let output = mpirun(ranks, &example(name), &[]);
@@ -119,7 +120,7 @@ fn examples() {
 #[test]
 fn examples_on_threads() {
     let names = ["hello_hypercube", "histogram", "transpose", "power_iteration", "image_histogram", "faulty_link"];
-    for name in names.into_iter().chain(["matrix_multiply", "transpose_matrix", "turn_matrix"]) {
+    for name in names.into_iter().chain(["matrix_multiply", "transpose_matrix", "turn_matrix", "balance"]) {
         for ranks in [1, 2, 5, 8] {
             let mut command = Command::new(example(name));
             command.args(["--threads", &ranks.to_string()]).env_remove("RUST_LOG");

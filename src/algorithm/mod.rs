@@ -37,6 +37,7 @@ mod barrier;
 mod broadcast;
 mod gather;
 mod matrix_multiply;
+mod neighbor_all_to_all;
 mod permute;
 mod quarter_turn;
 mod reduce;

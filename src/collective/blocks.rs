@@ -1,6 +1,7 @@
 //! Of what the data of a call is made: the space, and its blocks.
 
 use super::{Call, Layout};
+use crate::address::dimension_for;
 use std::ops::Range;
 
 /// What the space of a collective is made of.
@@ -14,6 +15,8 @@ pub enum Blocks {
     Ranks,
     /// A block from each rank to each rank.
     Pairs,
+    /// A block from each rank over each port, also where no rank is there to receive it.
+    Neighbors,
     /// The vector of the root, and of an exchange the peer's behind it, if that is another rank.
     Ends {
         /// Whether the peer has one, too.
@@ -25,24 +28,30 @@ pub enum Blocks {
 
 impl Call {
     /// Block `index` of the space: of rank `index`, or, for all-to-all, the block from rank `index / size` to rank
-    /// `index % size`. A vector that is not made of blocks (broadcast, reduce, all-reduce) is cut into `size` parts as
+    /// `index % size`, and between neighbours the block from rank `index / n` over port `index % n`. A vector that is not made of blocks (broadcast, reduce, all-reduce) is cut into `size` parts as
     /// even as possible; of a matrix product, it is the block of C.
     pub fn block(&self, index: usize) -> Range<usize> {
         match self.collective.meaning().blocks {
             Blocks::None => 0..0,
             Blocks::Parts => part(0..self.count, index, self.size),
             Blocks::Product => self.product().c_block(index),
-            Blocks::Ranks | Blocks::Pairs | Blocks::Ends { .. } => match &self.layout {
+            Blocks::Ranks | Blocks::Pairs | Blocks::Neighbors | Blocks::Ends { .. } => match &self.layout {
                 Some(layout) => layout.block(index),
                 None => index * self.count..(index + 1) * self.count,
             },
         }
     }
 
+    /// n, the dimension of the cube that has a node for every rank.
+    pub(super) fn ports(&self) -> usize {
+        dimension_for(self.size) as usize
+    }
+
     /// Number of blocks that the call has a layout of, if their lengths are not equal.
     pub(super) fn blocks(&self) -> usize {
         match self.collective.meaning().blocks {
             Blocks::Pairs => self.size * self.size,
+            Blocks::Neighbors => self.size * self.ports(),
             _ => self.size,
         }
     }
@@ -66,7 +75,7 @@ impl Call {
         let len = match self.collective.meaning().blocks {
             Blocks::None => 0,
             Blocks::Parts => self.count,
-            Blocks::Ranks | Blocks::Pairs => of_blocks(self.blocks()),
+            Blocks::Ranks | Blocks::Pairs | Blocks::Neighbors => of_blocks(self.blocks()),
             Blocks::Ends { both } if both && self.root != self.peer => 2 * self.count,
             Blocks::Ends { .. } => self.count,
             Blocks::Product => self.product().space(),

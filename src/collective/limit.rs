@@ -88,3 +88,9 @@ pub fn permuted(call: &Call, links: Links) -> Option<f64> {
         Links::Star => Some(count),
     }
 }
+
+/// A block over each link; all blocks of a rank over its only one.
+pub fn neighbors(call: &Call, links: Links) -> Option<f64> {
+    let dimension = f64::from(dimension_for(call.size));
+    Some(dimension * call.count as f64 / links.ports(call))
+}

@@ -85,6 +85,8 @@ pub enum MpiFunction {
     Allgather,
     /// `MPI_Alltoall`
     Alltoall,
+    /// `MPI_Neighbor_alltoallv`, on a communicator whose graph is the cube.
+    NeighborAlltoallv,
     /// `MPI_Reduce`
     Reduce,
     /// `MPI_Reduce_scatter_block`
@@ -140,10 +142,10 @@ impl Collective {
         self.meaning().peer
     }
 
-    /// Whether its algorithms care which ranks share a host: where a call names no ranks but a root.
+    /// Whether its algorithms care which ranks share a host: where a call names no ranks but a root, by itself or as neighbours.
     pub fn knows_hosts(self) -> bool {
-        let Meaning { peer, permutation, .. } = *self.meaning();
-        !peer && permutation.is_none() && !self.multiplies()
+        let Meaning { peer, permutation, blocks, .. } = *self.meaning();
+        !peer && permutation.is_none() && !self.multiplies() && blocks != Blocks::Neighbors
     }
 
     /// Whether the call is a permutation of vectors.

@@ -17,6 +17,8 @@ pub enum Collective {
     AllGather,
     /// A block from every rank to every rank.
     AllToAll,
+    /// A block from every rank to each of its neighbours on the cube.
+    NeighborAllToAll,
     /// Element-wise reduction of all vectors, on the root.
     Reduce,
     /// Element-wise reduction of all vectors, block i on rank i (the papers' histogram).

@@ -38,6 +38,10 @@ pub enum Held {
     From(usize),
     /// The blocks from all ranks to a rank.
     To(usize),
+    /// The blocks from a rank over all its ports.
+    FromNode(usize),
+    /// The blocks to a rank from all its neighbours.
+    ToNode(usize),
     /// The block that the permutation moves to a rank.
     MovedTo(usize),
     /// The blocks of both factors of a matrix product that a rank holds.
@@ -65,7 +69,12 @@ impl Call {
     /// Length of the receive buffer of `rank`, in elements; 0 where the rank passes none.
     pub fn receive_len(&self, rank: usize) -> usize {
         let held = self.initial(rank).into_iter().filter(|p| p.buffer == Buffer::Receive);
-        held.chain(self.last(rank)).map(|p| p.offset + p.space.len()).max().unwrap_or(0)
+        let filled = held.chain(self.last(rank)).map(|p| p.offset + p.space.len()).max().unwrap_or(0);
+        match self.after(rank) {
+            // Ports without a neighbour have their blocks, too.
+            Held::ToNode(_) => self.ports() * self.count,
+            _ => filled,
+        }
     }
 
     /// Where the data (for a reduction: the contribution) of `rank` lies at the start.
@@ -129,6 +138,15 @@ impl Call {
                 let blocks = from.map(|(i, index)| at(self.block(index), self.place(i, index)));
                 blocks.filter(|p| !p.space.is_empty()).collect()
             }
+            Held::FromNode(rank) => {
+                vec![at(rank * self.ports() * self.count..(rank + 1) * self.ports() * self.count, 0)]
+            }
+            Held::ToNode(rank) => {
+                let neighbors = (0..self.ports()).map(|port| (port, rank ^ 1 << port));
+                let blocks = neighbors.filter(|&(_, from)| from < self.size);
+                let blocks = blocks.map(|(port, from)| at(self.block(from * self.ports() + port), port * self.count));
+                blocks.filter(|p| !p.space.is_empty()).collect()
+            }
             Held::MovedTo(rank) => {
                 let source = self.permutation.as_ref().and_then(|p| p.iter().position(|&to| to == rank));
                 source.map(|i| at(self.block(i), 0)).into_iter().collect()
@@ -175,6 +193,16 @@ impl Call {
                 let index = self.index(at);
                 if index % self.size == rank {
                     within(self.block(index), self.place(index / self.size, index))
+                } else {
+                    (None, self.block(index).end - at)
+                }
+            }
+            Held::FromNode(rank) => within(rank * self.ports() * self.count..(rank + 1) * self.ports() * self.count, 0),
+            Held::ToNode(rank) => {
+                let index = self.index(at);
+                let (from, port) = (index / self.ports(), index % self.ports());
+                if from ^ 1 << port == rank {
+                    within(self.block(index), port * self.count)
                 } else {
                     (None, self.block(index).end - at)
                 }
@@ -310,7 +338,14 @@ mod tests {
                 }
                 // Nothing ends on the only rank of an exclusive scan.
                 let ends = call.collective != Collective::ExclusiveScan || size > 1 || call.in_place;
-                assert!(before.iter().all(|x| *x) && after.iter().all(|x| *x == ends), "{call:?}");
+                // Nor does what is for a neighbour that is no rank.
+                let ports = call.ports().max(1) * call.count;
+                let misses = |at: usize| {
+                    call.collective == Collective::NeighborAllToAll
+                        && (at / ports) ^ (1 << (at % ports / call.count)) >= size
+                };
+                let all_end = after.iter().enumerate().all(|(at, x)| *x == (ends && !misses(at)));
+                assert!(before.iter().all(|x| *x) && all_end, "{call:?}");
             }
         }
     }
@@ -321,6 +356,9 @@ mod tests {
         assert_eq!((call.send_len(2), call.receive_len(2)), (20, 20));
         let call = Call::new(Collective::Scatter, 4, 5).with_root(1);
         assert_eq!((call.send_len(1), call.receive_len(1), call.send_len(0), call.receive_len(0)), (20, 5, 0, 5));
+        // A block a port, also where there is no neighbour: rank 1 of 3 has none across port 1.
+        let call = Call::new(Collective::NeighborAllToAll, 3, 5);
+        assert_eq!((call.send_len(1), call.receive_len(1)), (10, 10));
         let call = Call::new(Collective::ReduceScatter, 4, 5);
         assert_eq!((call.send_len(3), call.receive_len(3)), (20, 5));
         let mut call = Call::new(Collective::AllGather, 4, 5);

@@ -78,6 +78,17 @@ pub(super) const TABLE: &[Meaning] = &[
         ..USUAL
     },
     Meaning {
+        collective: Collective::NeighborAllToAll,
+        name: "neighbor-all-to-all",
+        also: &["neighbouralltoall"],
+        blocks: Blocks::Neighbors,
+        before: |_, rank| Held::FromNode(rank),
+        after: |_, rank| Held::ToNode(rank),
+        native: Some(MpiFunction::NeighborAlltoallv),
+        limit: limit::neighbors,
+        ..USUAL
+    },
+    Meaning {
         collective: Collective::Reduce,
         name: "reduce",
         root: true,

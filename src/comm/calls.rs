@@ -1,6 +1,8 @@
 //! The collectives of a communicator: the short forms, which leave the algorithm to the library, and the long ones, which take options.
 
-use super::prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute, Prepared};
+use super::prepared::{
+    AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, NeighborAllToAll, Permute, Prepared,
+};
 use super::prepared::{Reduce, ReduceScatter, Scatter, Send};
 use super::Hypercube;
 use crate::buffer::{Buffer, BufferMut};
@@ -101,6 +103,35 @@ impl Hypercube {
         R: BufferMut<Element = S::Element> + ?Sized,
     {
         self.all_to_all().run(send, receive)
+    }
+
+    /// Neighbourhood all-to-all on the cube: block j of `send` goes to the neighbour across port j, that is rank r XOR 2^j, and block j of
+    /// `receive` comes from it; r is this rank.
+    ///
+    /// All ranks: both have the same length, m times n, where n is the dimension of the cube that has a node for every rank: 3 for 5
+    /// to 8 ranks. Where the number of ranks is no power of two, some neighbours are no ranks: their blocks are there, but what is for
+    /// them is not sent, and theirs in `receive` stay as they are. A single rank has no blocks.
+    ///
+    /// # Errors
+    /// [`Error::Length`](crate::Error::Length); what goes wrong between ranks.
+    ///
+    /// # Examples
+    /// ```
+    /// let received = hypercoll::threads::run(4, |cube| {
+    ///     let send = [["0 to 1", "0 to 2"], ["1 to 0", "1 to 3"], ["2 to 3", "2 to 0"], ["3 to 2", "3 to 1"]];
+    ///     let mut receive = [0; 12];
+    ///     cube.neighbor_all_to_all_into(send[cube.rank()].concat().as_bytes(), &mut receive).unwrap();
+    ///     String::from_utf8(receive.to_vec()).unwrap()
+    /// });
+    /// assert_eq!(received, ["1 to 02 to 0", "0 to 13 to 1", "3 to 20 to 2", "2 to 31 to 3"]);
+    /// ```
+    #[track_caller]
+    pub fn neighbor_all_to_all_into<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+    {
+        self.neighbor_all_to_all().run(send, receive)
     }
 
     /// All-reduce: `receive` becomes the element-wise combination of `send` of all ranks.
@@ -338,6 +369,22 @@ impl Hypercube {
     /// ```
     pub fn all_to_all(&self) -> AllToAll<'_> {
         AllToAll(self.prepare(Collective::AllToAll, 0))
+    }
+
+    /// A neighbourhood all-to-all with options.
+    ///
+    /// # Examples
+    /// ```
+    /// use hypercoll::algorithm::PortModel;
+    /// hypercoll::threads::run(8, |cube| {
+    ///     let mut receive = [9; 3];
+    ///     // One link after the other.
+    ///     cube.neighbor_all_to_all().ports(PortModel::OnePort).run(&[cube.rank(); 3], &mut receive).unwrap();
+    ///     assert_eq!(receive, [1, 2, 4].map(|bit| cube.rank() ^ bit));
+    /// });
+    /// ```
+    pub fn neighbor_all_to_all(&self) -> NeighborAllToAll<'_> {
+        NeighborAllToAll(self.prepare(Collective::NeighborAllToAll, 0))
     }
 
     /// A reduce with options.

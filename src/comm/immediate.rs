@@ -71,6 +71,25 @@ impl Hypercube {
         self.all_to_all().start(scope, send, receive)
     }
 
+    /// A nonblocking [`Hypercube::neighbor_all_to_all_into`].
+    ///
+    /// # Errors
+    /// As the blocking call's; what goes wrong between ranks may only be known when the request is waited for.
+    #[track_caller]
+    pub fn immediate_neighbor_all_to_all_into<'a, S, R, Sc>(
+        &self,
+        scope: Sc,
+        send: &'a S,
+        receive: &'a mut R,
+    ) -> Result<Request<'a, R, Sc>>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Element = S::Element> + ?Sized,
+        Sc: Scope<'a>,
+    {
+        self.neighbor_all_to_all().start(scope, send, receive)
+    }
+
     /// A nonblocking [`Hypercube::all_reduce_into`].
     ///
     /// # Errors

@@ -25,6 +25,25 @@ impl Hypercube {
         self.all_to_all().run_in_place(blocks)
     }
 
+    /// Neighbourhood all-to-all in place: block j of `blocks` goes to the neighbour across port j, and becomes the block that comes from there;
+    /// where there is no such rank, it stays.
+    ///
+    /// # Errors
+    /// As [`Hypercube::neighbor_all_to_all_into`].
+    ///
+    /// # Examples
+    /// ```
+    /// hypercoll::threads::run(3, |cube| {
+    ///     let mut blocks = [10 * cube.rank(), 10 * cube.rank() + 1];
+    ///     cube.neighbor_all_to_all_in_place(&mut blocks).unwrap();
+    ///     assert_eq!(blocks, [[10, 21], [0, 11], [20, 1]][cube.rank()]);
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn neighbor_all_to_all_in_place<R: BufferMut + ?Sized>(&self, blocks: &mut R) -> Result<()> {
+        self.neighbor_all_to_all().run_in_place(blocks)
+    }
+
     /// Permutation in place: `values` goes to rank `permutation[rank]`, and becomes what comes from the rank whose target this one is.
     ///
     /// # Errors

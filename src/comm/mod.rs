@@ -45,7 +45,7 @@ mod varcount;
 pub use crate::raw::peers::{MpiAnyProcess, MpiProcess};
 #[cfg(feature = "mpi")]
 pub use mpi_hypercube::MpiHypercube;
-pub use prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, Permute};
+pub use prepared::{AllGather, AllReduce, AllToAll, Broadcast, Exchange, Gather, Given, NeighborAllToAll, Permute};
 pub use prepared::{ExclusiveScan, Reduce, ReduceScatter, Scan, Scatter, Send};
 pub use process::Process;
 

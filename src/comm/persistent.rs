@@ -3,7 +3,7 @@
 //! See [`Persistent`](crate::request::Persistent). The long forms with options have `init` beside `run`.
 
 use super::{Hypercube, Process};
-use crate::buffer::ContiguousMut;
+use crate::buffer::WithinSliceMut;
 use crate::collective::Collective;
 use crate::engine::arguments::Arguments;
 use crate::error::Result;
@@ -37,8 +37,8 @@ impl Hypercube {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.all_gather().init(scope, send, receive)
@@ -56,11 +56,30 @@ impl Hypercube {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.all_to_all().init(scope, send, receive)
+    }
+
+    /// A persistent [`Hypercube::neighbor_all_to_all_into`].
+    ///
+    /// # Errors
+    /// As the blocking call's.
+    #[track_caller]
+    pub fn neighbor_all_to_all_init<'a, S, R, Sc>(
+        &self,
+        scope: Sc,
+        send: &'a mut S,
+        receive: &'a mut R,
+    ) -> Result<PersistentOf<'a, S::Element, Sc>>
+    where
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
+        Sc: Scope<'a>,
+    {
+        self.neighbor_all_to_all().init(scope, send, receive)
     }
 
     /// A persistent [`Hypercube::all_reduce_into`].
@@ -76,8 +95,8 @@ impl Hypercube {
         operation: O,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         O: Reduction<S::Element> + 'a,
         Sc: Scope<'a>,
     {
@@ -97,8 +116,8 @@ impl Hypercube {
         operation: O,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         O: Reduction<S::Element> + 'a,
         Sc: Scope<'a>,
     {
@@ -118,8 +137,8 @@ impl Hypercube {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.permute(permutation).init(scope, send, receive)
@@ -138,7 +157,7 @@ impl Process<'_> {
         buffer: &'a mut R,
     ) -> Result<Persistent<'a, (), [R::Element], Sc>>
     where
-        R: ContiguousMut + ?Sized,
+        R: WithinSliceMut + ?Sized,
         Sc: Scope<'a>,
     {
         self.cube.broadcast(self.rank).init(scope, buffer)
@@ -156,8 +175,8 @@ impl Process<'_> {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.cube.scatter(self.rank).init(scope, send, receive)
@@ -175,8 +194,8 @@ impl Process<'_> {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         self.cube.gather(self.rank).init(scope, send, receive)
@@ -195,8 +214,8 @@ impl Process<'_> {
         operation: O,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         O: Reduction<S::Element> + 'a,
         Sc: Scope<'a>,
     {

@@ -226,6 +226,8 @@ prepared! {
     AllGather,
     /// An all-to-all with options; see [`Hypercube::all_to_all`].
     AllToAll,
+    /// A neighbourhood all-to-all with options; see [`Hypercube::neighbor_all_to_all`].
+    NeighborAllToAll,
     /// A reduce with options; see [`Hypercube::reduce`].
     Reduce,
     /// A reduce-scatter with options; see [`Hypercube::reduce_scatter`].

@@ -2,7 +2,7 @@
 
 use super::prepared::{ExclusiveScan, Scan};
 use super::Hypercube;
-use crate::buffer::{Buffer, BufferMut, ContiguousMut};
+use crate::buffer::{Buffer, BufferMut, WithinSliceMut};
 use crate::collective::Collective;
 use crate::error::Result;
 use crate::operation::Reduction;
@@ -143,8 +143,8 @@ impl Hypercube {
         operation: O,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         O: Reduction<S::Element> + 'a,
         Sc: Scope<'a>,
     {
@@ -228,8 +228,8 @@ impl Hypercube {
         operation: O,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         O: Reduction<S::Element> + 'a,
         Sc: Scope<'a>,
     {

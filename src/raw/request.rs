@@ -405,7 +405,7 @@ impl<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a>> Persistent<'a, S, R, Sc> {
     /// What is sent and what is received, if the call has both, between one start and the next: if the call is under way, waits for
     /// it first. In calls with one buffer, that is the second, and the first is empty.
     ///
-    /// They are the elements, as slices, and not a `Vec` that had them, which could be moved or made longer: every start takes them from
+    /// They are slices of the elements, or of a [`StridedMut`](crate::buffer::StridedMut) all that its elements are among, and not a `Vec` that had them, which could be moved or made longer: every start takes them from
     /// where they were at first.
     ///
     /// ```compile_fail

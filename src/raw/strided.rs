@@ -176,6 +176,13 @@ impl<'b, T: Element> StridedMut<'b, T> {
         Ok(StridedMut { buffer, places })
     }
 
+    /// The address of the slice, and the elements, which are borrowed from it.
+    pub(crate) fn within(&mut self) -> (*mut [T], ElementsMut<'_, T>) {
+        let slice: *mut [T] = self.buffer;
+        // SAFETY: all places are within the slice, and as many as that.
+        (slice, unsafe { ElementsMut::with_gaps(slice.cast(), self.places.len, gaps::<T>(&self.places)) })
+    }
+
     /// As [`Strided::columns`].
     ///
     /// # Errors
@@ -208,9 +215,7 @@ impl<T: Element> BufferMut for StridedMut<'_, T> {
     type Element = T;
 
     fn elements_mut(&mut self) -> ElementsMut<'_, T> {
-        let start = self.buffer.as_mut_ptr();
-        // SAFETY: all places are within the slice, and as many as that.
-        unsafe { ElementsMut::with_gaps(start, self.places.len, gaps::<T>(&self.places)) }
+        self.within().1
     }
 }
 

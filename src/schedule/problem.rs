@@ -66,6 +66,14 @@ impl<'c> Problem<'c> {
         }
     }
 
+    /// The block from a node to its neighbour across a port; empty where one of them has no rank of its own.
+    pub fn block_over(&self, from: usize, port: u32) -> Range<usize> {
+        match (self.hosting.owner(from), self.hosting.owner(from ^ 1 << port)) {
+            (Some(rank), Some(_)) => self.call.block(rank * self.n as usize + port as usize),
+            _ => 0..0,
+        }
+    }
+
     /// Whether a message between two nodes would go over a link that must carry nothing.
     pub fn avoids(&self, from: usize, to: usize) -> bool {
         self.call.avoid.as_ref().is_some_and(|avoid| avoid.contains(self.hosting.host(from), self.hosting.host(to)))

@@ -63,6 +63,16 @@ pub fn with_options(cube: &Hypercube, collective: Collective, root: usize, count
             let outcome = cube.all_to_all().options(options).run(&wide, &mut long);
             check(outcome, &long, &|at| u64::value(at / count, rank * count + at % count));
         }
+        Collective::NeighborAllToAll => {
+            let ports = hypercoll::address::dimension_for(size) as usize;
+            let (send, mut receive) = (sent(rank, count * ports), vec![77; count * ports]);
+            let outcome = cube.neighbor_all_to_all().options(options).run(&send, &mut receive);
+            let expected = |at: usize| match rank ^ 1 << (at / count) {
+                neighbor if neighbor < size => u64::value(neighbor, at),
+                _ => 77,
+            };
+            check(outcome, &receive, &expected);
+        }
         Collective::Reduce => {
             let receive = (rank == root).then_some(&mut narrow);
             let outcome = cube.reduce(root).options(options).run(&own, receive, SystemOperation::Sum);

@@ -1,6 +1,7 @@
 //! Requests and persistent calls: whatever becomes of them, the calls end, and their buffers are left alone.
 
 use super::*;
+use hypercoll::buffer::StridedMut;
 use hypercoll::request::{self, StaticScope};
 use std::cell::Cell;
 
@@ -120,6 +121,40 @@ fn persistent_calls_are_started_again_and_again() {
                 gather.start().unwrap();
             });
             assert!(all.iter().all(|value| *value == 19));
+        });
+    }
+}
+
+/// Columns of matrices; what lies between them is the program's, and stays.
+#[test]
+fn persistent_calls_take_elements_at_equal_distances() {
+    for size in SIZES {
+        on(size, move |cube| {
+            // The middle column of 3 becomes a column of a matrix with one for each rank, last row first.
+            let (mut own, mut all) = (vec![7u64; 2 * 3], vec![9u64; 2 * (size + 1)]);
+            let mut blocks = vec![0u64; 2 * size];
+            let mut column = StridedMut::new(&mut own, 1, &[(2, 3)]).unwrap();
+            let mut columns = StridedMut::new(&mut all, 0, &[(size, 1), (2, size + 1)]).unwrap();
+            let mut every_second = StridedMut::new(&mut blocks, 1, &[(size, 2)]).unwrap();
+            request::scope(|scope| {
+                let mut gather = cube.all_gather_init(scope, &mut column, &mut columns).unwrap();
+                let mut exchange = cube.all_to_all().init_in_place(scope, &mut every_second).unwrap();
+                for step in 0..5u64 {
+                    let own = gather.buffers().unwrap().0;
+                    (own[1], own[4], own[0]) = (step, 100 + cube.rank() as u64, step);
+                    exchange.buffers().unwrap().1.fill(10 * step + cube.rank() as u64);
+                    gather.start().unwrap();
+                    exchange.start().unwrap();
+                    gather.buffers().unwrap().1[size] = 50 + step;
+                    let all = &*gather.buffers().unwrap().1;
+                    assert_eq!((&all[..size], all[size]), (&vec![step; size][..], 50 + step));
+                    assert!((0..size).all(|rank| all[size + 1 + rank] == 100 + rank as u64) && all[2 * size + 1] == 9);
+                    let blocks = &*exchange.buffers().unwrap().1;
+                    let expected = |at: usize| 10 * step + if at % 2 == 1 { at / 2 } else { cube.rank() } as u64;
+                    assert!((0..2 * size).all(|at| blocks[at] == expected(at)), "{blocks:?}");
+                }
+            });
+            assert_eq!(own[..4], [4, 4, 7, 7]);
         });
     }
 }

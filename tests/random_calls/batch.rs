@@ -182,9 +182,15 @@ impl<'a: 's, 's> Stage<'a, 's> {
     fn begin_again<T: Listed>(&mut self, at: usize, played: &Played, nth: usize) {
         let Some(again) = &mut self.persistent[at] else { return };
         let exchange = |send: &mut [u8], receive: &mut [u8]| {
-            let (send, receive) = (cast_slice_mut::<u8, T>(send), cast_slice_mut::<u8, T>(receive));
-            played.compare(nth - 1, send, receive);
-            played.call.fill(played.rank(), nth, send, receive);
+            let mut buffers = [send, receive].map(cast_slice_mut::<u8, T>);
+            let strides = played.call.strides(played.rank());
+            let [sent, received] = [0, 1].map(|at| apart(buffers[at], strides[at]));
+            played.compare(nth - 1, &sent, &received);
+            let [mut send, mut receive] = [sent, received];
+            played.call.fill(played.rank(), nth, &mut send, &mut receive);
+            for ((buffer, values), stride) in buffers.iter_mut().zip([send, receive]).zip(strides) {
+                buffer.iter_mut().step_by(stride).zip(values).for_each(|(place, value)| *place = value);
+            }
         };
         let outcome = again.show(&mut { exchange }).and_then(|()| again.start());
         outcome.unwrap_or_else(|error| panic!("{}, start {nth}: {error}", played.told));

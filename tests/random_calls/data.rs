@@ -11,6 +11,12 @@ pub enum Data<'b, T> {
     WrittenApart(StridedMut<'b, T>),
 }
 
+/// Every so many-th element.
+pub fn every<T: Element>(buffer: &mut [T], stride: usize) -> StridedMut<'_, T> {
+    let count = buffer.len() / stride;
+    StridedMut::new(buffer, 0, &[(count, stride)]).expect("within it")
+}
+
 impl<'b, T: Element> Data<'b, T> {
     /// Of a buffer of which every so many-th element counts.
     pub fn read(buffer: &'b [T], stride: usize) -> Data<'b, T> {
@@ -21,10 +27,9 @@ impl<'b, T: Element> Data<'b, T> {
     }
 
     pub fn written(buffer: &'b mut [T], stride: usize) -> Data<'b, T> {
-        let count = buffer.len() / stride;
         match stride {
             1 => Data::Written(buffer),
-            _ => Data::WrittenApart(StridedMut::new(buffer, 0, &[(count, stride)]).expect("within it")),
+            _ => Data::WrittenApart(every(buffer, stride)),
         }
     }
 

@@ -38,12 +38,13 @@ pub struct Call {
     pub data: u64,
 }
 
-const COLLECTIVES: [Collective; 14] = [
+const COLLECTIVES: [Collective; 15] = [
     Collective::Broadcast,
     Collective::Scatter,
     Collective::Gather,
     Collective::AllGather,
     Collective::AllToAll,
+    Collective::NeighborAllToAll,
     Collective::Reduce,
     Collective::ReduceScatter,
     Collective::AllReduce,
@@ -63,7 +64,7 @@ impl Call {
 
     /// Every so many-th element of a rank's buffers counts.
     pub fn strides(&self, rank: usize) -> [usize; 2] {
-        let fixed = matches!(self.way, Way::Persistent(_));
+        let fixed = matches!(self.way, Way::Persistent(_)) && self.lengths.is_some();
         let slices = matches!(self.collective, Collective::Send | Collective::Exchange | Collective::Barrier);
         let mut own = Random(mix(self.data ^ (rank as u64) << 40));
         [0, 1].map(|_| if fixed || slices || !own.once_in(6) { 1 } else { 2 + own.below(2) })
@@ -136,7 +137,7 @@ fn combine<T: Element>(random: &mut Random) -> Combine {
 
 /// None, one, a few, an odd number, and up to so many that a rank has 100 KiB, seldom 1 MiB.
 fn count(random: &mut Random, collective: Collective, size: usize, element: usize) -> usize {
-    let blocks = if has_blocks(collective) { size } else { 1 };
+    let blocks = if has_blocks(collective) || collective == Collective::NeighborAllToAll { size } else { 1 };
     let most = |bytes: usize| bytes / element / blocks;
     match random.below(64) {
         0..=3 => 0,

@@ -1,9 +1,10 @@
 //! The forms of the library's calls: blocking, immediate and persistent, short and long.
 
-use crate::data::Data;
+use crate::data::{every, Data};
 use crate::draw::Call;
 use crate::element::{Element, Operation};
 use crate::varcount;
+use hypercoll::buffer::WithinSliceMut;
 use hypercoll::collective::Collective;
 use hypercoll::request::{LocalScope, Persistent, Request, Scope, StaticScope};
 use hypercoll::select::Options;
@@ -49,6 +50,10 @@ pub fn run<T: Element>(
         (AllToAll, Some(o)) if in_place => cube.all_to_all().options(o).run_in_place(receive),
         (AllToAll, None) => cube.all_to_all_into(send, receive),
         (AllToAll, Some(o)) => cube.all_to_all().options(o).run(send, receive),
+        (NeighborAllToAll, None) if in_place => cube.neighbor_all_to_all_in_place(receive),
+        (NeighborAllToAll, Some(o)) if in_place => cube.neighbor_all_to_all().options(o).run_in_place(receive),
+        (NeighborAllToAll, None) => cube.neighbor_all_to_all_into(send, receive),
+        (NeighborAllToAll, Some(o)) => cube.neighbor_all_to_all().options(o).run(send, receive),
         (Reduce, None) if in_place && here => root.reduce_in_place_root(receive, operation),
         (Reduce, Some(o)) if in_place && here => cube.reduce(call.root).options(o).run_in_place(receive, operation),
         (Reduce, None) if here => root.reduce_into_root(send, receive, operation),
@@ -129,6 +134,9 @@ pub fn start<'a, 's, T: Element>(
         (AllToAll, _) if in_place => cube.all_to_all().options(with).start_in_place(scope, receive),
         (AllToAll, None) => cube.immediate_all_to_all_into(scope, send, receive),
         (AllToAll, Some(o)) => cube.all_to_all().options(o).start(scope, send, receive),
+        (NeighborAllToAll, _) if in_place => cube.neighbor_all_to_all().options(with).start_in_place(scope, receive),
+        (NeighborAllToAll, None) => cube.immediate_neighbor_all_to_all_into(scope, send, receive),
+        (NeighborAllToAll, Some(o)) => cube.neighbor_all_to_all().options(o).start(scope, send, receive),
         (Reduce, _) if in_place && here => {
             cube.reduce(call.root).options(with).start_in_place(scope, receive, operation)
         }
@@ -236,10 +244,27 @@ pub fn init<'a: 's, 's, T: Element>(
     send: &'a mut [T],
     receive: &'a mut [T],
 ) -> Result<Box<dyn Again + 's>> {
-    use Collective::*;
-    if call.lengths.is_some() {
-        return varcount::init(cube, call, o, scope, send, receive);
+    match call.strides(cube.rank()) {
+        _ if call.lengths.is_some() => varcount::init(cube, call, o, scope, send, receive),
+        [1, 1] => init_of(cube, call, o, scope, send, receive),
+        [apart, apart_too] => init_of(cube, call, o, scope, kept(every(send, apart)), kept(every(receive, apart_too))),
     }
+}
+
+fn init_of<'a: 's, 's, T, S, R>(
+    cube: &Hypercube,
+    call: &Call,
+    o: Option<&Options>,
+    scope: &'s LocalScope<'a>,
+    send: &'a mut S,
+    receive: &'a mut R,
+) -> Result<Box<dyn Again + 's>>
+where
+    T: Element,
+    S: WithinSliceMut<Element = T> + ?Sized,
+    R: WithinSliceMut<Element = T> + ?Sized,
+{
+    use Collective::*;
     let root = cube.process_at_rank(call.root);
     let operation = Operation::<T>::of(call.combine);
     if call.is_in_place(cube.rank()) {
@@ -250,6 +275,7 @@ pub fn init<'a: 's, 's, T: Element>(
             Gather => Box::new(cube.gather(call.root).options(o).init_in_place(scope, receive)?),
             AllGather => Box::new(cube.all_gather().options(o).init_in_place(scope, receive)?),
             AllToAll => Box::new(cube.all_to_all().options(o).init_in_place(scope, receive)?),
+            NeighborAllToAll => Box::new(cube.neighbor_all_to_all().options(o).init_in_place(scope, receive)?),
             Permute => Box::new(cube.permute(&call.permutation).options(o).init_in_place(scope, receive)?),
             Reduce => Box::new(cube.reduce(call.root).options(o).init_in_place(scope, receive, operation)?),
             ReduceScatter => Box::new(cube.reduce_scatter().options(o).init_in_place(scope, receive, operation)?),
@@ -270,6 +296,8 @@ pub fn init<'a: 's, 's, T: Element>(
         (AllGather, Some(o)) => Box::new(cube.all_gather().options(o).init(scope, send, receive)?),
         (AllToAll, None) => Box::new(cube.all_to_all_init(scope, send, receive)?),
         (AllToAll, Some(o)) => Box::new(cube.all_to_all().options(o).init(scope, send, receive)?),
+        (NeighborAllToAll, None) => Box::new(cube.neighbor_all_to_all_init(scope, send, receive)?),
+        (NeighborAllToAll, Some(o)) => Box::new(cube.neighbor_all_to_all().options(o).init(scope, send, receive)?),
         (Reduce, None) => Box::new(root.reduce_init(scope, send, receive, operation)?),
         (Reduce, Some(o)) => Box::new(cube.reduce(call.root).options(o).init(scope, send, receive, operation)?),
         (ReduceScatter, None) => Box::new(cube.reduce_scatter_block_init(scope, send, receive, operation)?),

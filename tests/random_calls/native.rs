@@ -5,6 +5,7 @@ use crate::draw::Call;
 use crate::element::{Combine, Element, Kind};
 use bytemuck::{cast_slice, cast_slice_mut};
 use hypercoll::collective::Collective;
+use hypercoll::cube_graph::CubeGraph;
 use hypercoll::SystemOperation;
 use mpi::collective::SystemOperation as Native;
 use mpi::datatype::{Partition, PartitionMut};
@@ -76,6 +77,10 @@ pub fn outcome<T: Element>(call: &Call, nth: usize, comm: &SimpleCommunicator) -
         (Collective::Gather, _) => root.gather_into(send),
         (Collective::AllGather, _) => comm.all_gather_into(send, receive),
         (Collective::AllToAll, _) => comm.all_to_all_into(send, receive),
+        (Collective::NeighborAllToAll, _) => {
+            let graph = CubeGraph::new(comm).expect("a graph");
+            graph.all_to_all(send, receive).expect("an exchange");
+        }
         (Collective::Reduce, Combine::System(o)) if here => root.reduce_into_root(send, receive, operation(o)),
         (Collective::Reduce, Combine::System(o)) => root.reduce_into(send, operation(o)),
         (Collective::ReduceScatter, Combine::System(o)) => comm.reduce_scatter_block_into(send, receive, operation(o)),

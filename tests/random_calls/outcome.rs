@@ -7,6 +7,17 @@ use hypercoll::schedule::Side;
 use hypercoll::{Reduction, SystemOperation};
 
 impl Call {
+    /// Neighbours on the cube, those included that are no ranks.
+    fn ports(&self) -> usize {
+        self.size.next_power_of_two().ilog2() as usize
+    }
+
+    /// The block of each port that leads to a rank, and that rank.
+    fn neighbors(&self, rank: usize) -> impl Iterator<Item = (std::ops::Range<usize>, usize)> + '_ {
+        let ports = (0..self.ports()).map(move |port| (port * self.count..(port + 1) * self.count, rank ^ 1 << port));
+        ports.filter(|(_, neighbor)| *neighbor < self.size)
+    }
+
     /// Elements that a rank sends, and those that it receives, where they are not in one buffer.
     fn apart(&self, rank: usize) -> [usize; 2] {
         let one = self.count;
@@ -18,6 +29,7 @@ impl Call {
             Collective::Gather => [self.block(rank, self.root), on(root, self.received(rank).len)],
             Collective::AllGather => [self.block(rank, rank), self.received(rank).len],
             Collective::AllToAll => [self.sent(rank).len, self.received(rank).len],
+            Collective::NeighborAllToAll => [self.ports() * one; 2],
             Collective::Reduce => [one, on(root, one)],
             Collective::ReduceScatter => [self.sent(rank).len, self.block(rank, rank)],
             Collective::AllReduce | Collective::Scan => [one, one],
@@ -82,6 +94,11 @@ impl Call {
                 all[..received.len()].copy_from_slice(&received);
                 all
             }
+            Collective::NeighborAllToAll if self.in_place => {
+                let mut all = self.input(rank, nth);
+                self.neighbors(rank).for_each(|(block, _)| all[block.clone()].copy_from_slice(&received[block]));
+                all
+            }
             // What lies between blocks has been there before.
             Collective::AllToAll if self.in_place => {
                 let (mut all, places) = (self.input(rank, nth), self.received(rank));
@@ -111,6 +128,13 @@ impl Call {
             Collective::Scatter => block(rank, self.root),
             Collective::Gather | Collective::AllGather => self.arranged(rank, input),
             Collective::AllToAll => self.arranged(rank, |from| block(rank, from)),
+            Collective::NeighborAllToAll => {
+                let mut all = self.blank(rank);
+                for (block, from) in self.neighbors(rank) {
+                    all[block.clone()].copy_from_slice(&input(from)[block]);
+                }
+                all
+            }
             Collective::Reduce | Collective::AllReduce => self.combined((0..self.size).map(input)),
             Collective::Scan => self.combined((0..rank + 1).map(input)),
             // In place, rank 0 keeps its own.

@@ -55,16 +55,16 @@ fn value(rank: usize, at: usize) -> f64 {
     ((rank * 131 + at * 7) % 1021) as f64
 }
 
-/// What must be in the receive buffer of `rank`: each element is one that some rank sends, or the sum of all ranks'.
+/// What must be in the receive buffer of `rank`: each element is one that some rank sends, or the sum of all ranks', or left alone.
 fn expected(call: &Call, rank: usize) -> Vec<f64> {
-    let mut expected = vec![0.0; call.receive_len(rank)];
+    let mut expected = vec![None; call.receive_len(rank)];
     for origin in call.origins(rank) {
         let sent = origin.offset..;
         for (element, at) in expected[origin.target].iter_mut().zip(sent) {
-            *element += value(origin.rank, at);
+            *element = Some(element.unwrap_or(0.0) + value(origin.rank, at));
         }
     }
-    expected
+    expected.into_iter().map(|element| element.unwrap_or(UNTOUCHED)).collect()
 }
 
 /// Makes the library run a call.

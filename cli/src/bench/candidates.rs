@@ -45,7 +45,7 @@ pub fn open_mpi_name(collective: Collective) -> Option<&'static str> {
         MpiFunction::Scan => "scan",
         MpiFunction::Exscan => "exscan",
         MpiFunction::Barrier => "barrier",
-        MpiFunction::PointToPoint => return None,
+        MpiFunction::NeighborAlltoallv | MpiFunction::PointToPoint => return None,
     })
 }
 

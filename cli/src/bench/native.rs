@@ -4,13 +4,14 @@ use super::candidates::Forced;
 use super::{lengths, mpich};
 use hypercoll::collective::{Call, Collective, MpiFunction};
 use hypercoll::control_variables::ControlVariables;
+use hypercoll::cube_graph::CubeGraph;
 use mpi::collective::SystemOperation;
 use mpi::datatype::{Partition, PartitionMut};
 use mpi::point_to_point::send_receive_into;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 use mpi::{Count, Rank};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 
 /// Lets Open MPI look at the variables that force algorithms. It reads this one when it starts, and never again.
@@ -26,6 +27,8 @@ pub struct Native {
     forced: RefCell<HashMap<Forced, SimpleCommunicator>>,
     /// The collective whose variable of MPICH's is set, and to what.
     set: Cell<Option<(&'static str, i64)>>,
+    /// The cube as MPI's graph, once all ranks have asked for it.
+    graph: OnceCell<hypercoll::Result<CubeGraph>>,
 }
 
 /// When an MPI library reads the variables that force an algorithm.
@@ -62,7 +65,15 @@ impl Native {
             (_, Some(_)) => Some(Forcing::Calls),
             _ => None,
         };
-        Native { world, rank, variables, forcing, forced: RefCell::default(), set: Cell::default() }
+        Native {
+            world,
+            rank,
+            variables,
+            forcing,
+            forced: RefCell::default(),
+            set: Cell::default(),
+            graph: OnceCell::new(),
+        }
     }
 
     /// Whether algorithms can be forced, on all ranks (which call this together).
@@ -132,10 +143,7 @@ impl Native {
         let before = self.set.replace(wanted).map(|(collective, _)| (collective, mpich::OWN_CHOICE));
         for (collective, algorithm) in before.into_iter().chain(wanted) {
             let written = variables.write(&mpich::variable(collective), algorithm);
-            written.unwrap_or_else(|error| {
-                eprintln!("hypercoll: {error}");
-                self.abort()
-            });
+            written.unwrap_or_else(|error| self.fail(&error));
         }
     }
 
@@ -162,6 +170,11 @@ impl Native {
             Some(MpiFunction::Gather) => root().gather_into(send),
             Some(MpiFunction::Allgather) => world.all_gather_into(send, receive),
             Some(MpiFunction::Alltoall) => world.all_to_all_into(send, receive),
+            Some(MpiFunction::NeighborAlltoallv) => {
+                let graph = self.graph.get_or_init(|| CubeGraph::new(world));
+                let done = graph.as_ref().map_err(Clone::clone).and_then(|graph| graph.all_to_all(send, receive));
+                done.unwrap_or_else(|error| self.fail(&error))
+            }
             Some(MpiFunction::Reduce) if on_root => root().reduce_into_root(send, receive, sum()),
             Some(MpiFunction::Reduce) => root().reduce_into(send, sum()),
             Some(MpiFunction::ReduceScatterBlock) => world.reduce_scatter_block_into(send, receive, sum()),
@@ -185,6 +198,12 @@ impl Native {
         let mut all = vec![0; own.len() * self.world.size() as usize];
         self.world.all_gather_into(own, &mut all[..]);
         all
+    }
+
+    /// Ends all ranks, and says why.
+    fn fail(&self, error: &hypercoll::Error) -> ! {
+        eprintln!("hypercoll: {error}");
+        self.abort()
     }
 
     /// Ends all ranks.

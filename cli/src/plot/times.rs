@@ -82,7 +82,13 @@ pub(super) fn headed<'a>(root: &Area<'a>, results: &Results, title: &str) -> Out
 pub(super) fn size_name(collective: &str) -> &'static str {
     match collective {
         "barrier" => "",
-        "scatter" | "gather" | "all-gather" | "all-to-all" | "reduce-scatter" | "transpose-rows" => "bytes of a block",
+        "scatter"
+        | "gather"
+        | "all-gather"
+        | "all-to-all"
+        | "neighbor-all-to-all"
+        | "reduce-scatter"
+        | "transpose-rows" => "bytes of a block",
         _ => "bytes of the vector",
     }
 }

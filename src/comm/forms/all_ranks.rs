@@ -1,12 +1,13 @@
 //! Collectives with two buffers on every rank.
 
 use super::{reduces, At};
-use crate::buffer::{Buffer, BufferMut, ContiguousMut, Element, Elements, ElementsMut};
+use crate::address::dimension_for;
+use crate::buffer::{Buffer, BufferMut, Element, Elements, ElementsMut, WithinSliceMut};
 use crate::comm::prepared::{
-    block, length, AllGather, AllReduce, AllToAll, ExclusiveScan, Permute, ReduceScatter, Scan,
+    block, length, AllGather, AllReduce, AllToAll, ExclusiveScan, NeighborAllToAll, Permute, ReduceScatter, Scan,
 };
 use crate::engine::arguments::{Arguments, Held};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::operation::Reduction;
 use crate::raw::lent_mut;
 use crate::raw::request::{PersistentOf, Request, Scope};
@@ -60,12 +61,12 @@ macro_rules! two_buffers {
                 receive: &'a mut R,
             ) -> Result<PersistentOf<'a, S::Element, Sc>>
             where
-                S: ContiguousMut + ?Sized,
-                R: ContiguousMut<Element = S::Element> + ?Sized,
+                S: WithinSliceMut + ?Sized,
+                R: WithinSliceMut<Element = S::Element> + ?Sized,
                 Sc: Scope<'a>,
             {
                 let at = Location::caller();
-                let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+                let ((from, send), (into, receive)) = (send.kept(), receive.kept());
                 let arguments = self.made(at, send.into(), receive);
                 self.0.persistent(at, scope, arguments, (from, into))
             }
@@ -76,6 +77,7 @@ macro_rules! two_buffers {
 two_buffers! {
     AllGather "all_gather_into",
     AllToAll "all_to_all_into",
+    NeighborAllToAll "neighbor_all_to_all_into",
     Permute "permute_into",
 }
 
@@ -136,13 +138,13 @@ macro_rules! two_buffers_and_operation {
                 operation: O,
             ) -> Result<PersistentOf<'a, S::Element, Sc>>
             where
-                S: ContiguousMut + ?Sized,
-                R: ContiguousMut<Element = S::Element> + ?Sized,
+                S: WithinSliceMut + ?Sized,
+                R: WithinSliceMut<Element = S::Element> + ?Sized,
                 O: Reduction<S::Element> + 'a,
                 Sc: Scope<'a>,
             {
                 let at = Location::caller();
-                let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+                let ((from, send), (into, receive)) = (send.kept(), receive.kept());
                 let arguments = self.made(at, send.into(), receive, Held::Own(operation));
                 self.0.persistent(at, scope, arguments, (from, into))
             }
@@ -198,6 +200,36 @@ impl AllToAll<'_> {
         blocks: ElementsMut<'b, T>,
     ) -> Result<Arguments<'b>> {
         let count = block("blocks", blocks.len(), self.0.call.size);
+        count.map(|count| Arguments::new(at, count, blocks.copied(), blocks))
+    }
+}
+
+impl NeighborAllToAll<'_> {
+    /// The length of a block, if `len` is made of one for each port; nothing else is, where there are none.
+    fn block(&self, argument: &'static str, len: usize) -> Result<usize> {
+        let ports = dimension_for(self.0.call.size) as usize;
+        let blocks = len.checked_div(ports).filter(|_| len.is_multiple_of(ports)).or((len == 0).then_some(0));
+        let expected = format!("a multiple of {ports}");
+        blocks.ok_or(Error::Length { argument, got: len, expected, why: "one block a port" })
+    }
+
+    fn made<'b, T: Element>(
+        &mut self,
+        at: At,
+        send: Elements<'b, T>,
+        receive: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
+        let checked = length("receive", receive.len(), send.len(), "as long as send");
+        let count = self.block("send", send.len()).and_then(|count| checked.map(|()| count));
+        count.map(|count| Arguments::new(at, count, send, receive))
+    }
+
+    pub(super) fn made_in_place<'b, T: Element>(
+        &mut self,
+        at: At,
+        blocks: ElementsMut<'b, T>,
+    ) -> Result<Arguments<'b>> {
+        let count = self.block("blocks", blocks.len());
         count.map(|count| Arguments::new(at, count, blocks.copied(), blocks))
     }
 }

@@ -3,9 +3,9 @@
 //! All-gathers, all-reduces and prefix sums know that they are in place, and copy nothing. Of what other collectives send, the library takes
 //! a copy when the call starts.
 
-use crate::buffer::{BufferMut, ContiguousMut};
+use crate::buffer::{BufferMut, WithinSliceMut};
 use crate::comm::prepared::{
-    AllGather, AllReduce, AllToAll, ExclusiveScan, Gather, Permute, Reduce, ReduceScatter, Scan,
+    AllGather, AllReduce, AllToAll, ExclusiveScan, Gather, NeighborAllToAll, Permute, Reduce, ReduceScatter, Scan,
 };
 use crate::engine::arguments::Held;
 use crate::error::Result;
@@ -57,11 +57,11 @@ macro_rules! in_place {
                 buffer: &'a mut R,
             ) -> Result<Persistent<'a, (), [R::Element], Sc>>
             where
-                R: ContiguousMut + ?Sized,
+                R: WithinSliceMut + ?Sized,
                 Sc: Scope<'a>,
             {
                 let at = Location::caller();
-                let (data, buffer) = lent_mut(buffer.slice_mut());
+                let (data, buffer) = buffer.kept();
                 let arguments = self.made_in_place(at, buffer);
                 self.0.persistent(at, scope, arguments, (NonNull::dangling().as_ptr(), data))
             }
@@ -72,6 +72,7 @@ macro_rules! in_place {
 in_place! {
     AllGather "Hypercube::all_gather_in_place",
     AllToAll "Hypercube::all_to_all_in_place",
+    NeighborAllToAll "Hypercube::neighbor_all_to_all_in_place",
     Permute "Hypercube::permute_in_place",
     Gather "comm::Process::gather_in_place_root",
 }
@@ -129,12 +130,12 @@ macro_rules! in_place_and_operation {
                 operation: O,
             ) -> Result<Persistent<'a, (), [R::Element], Sc>>
             where
-                R: ContiguousMut + ?Sized,
+                R: WithinSliceMut + ?Sized,
                 O: Reduction<R::Element> + 'a,
                 Sc: Scope<'a>,
             {
                 let at = Location::caller();
-                let (data, values) = lent_mut(values.slice_mut());
+                let (data, values) = values.kept();
                 let arguments = self.made_in_place(at, values, Held::Own(operation));
                 self.0.persistent(at, scope, arguments, (NonNull::dangling().as_ptr(), data))
             }

@@ -1,7 +1,7 @@
 //! Collectives with a root.
 
 use super::{only_root, reduces, At};
-use crate::buffer::{Buffer, BufferMut, ContiguousMut, Element, Elements, ElementsMut};
+use crate::buffer::{Buffer, BufferMut, Element, Elements, ElementsMut, WithinSliceMut};
 use crate::comm::prepared::{block, length, Broadcast, Gather, Reduce, Scatter};
 use crate::engine::arguments::{Arguments, Held};
 use crate::error::Result;
@@ -49,11 +49,11 @@ impl Broadcast<'_> {
     #[track_caller]
     pub fn init<'a, B, Sc>(mut self, scope: Sc, buffer: &'a mut B) -> Result<Persistent<'a, (), [B::Element], Sc>>
     where
-        B: ContiguousMut + ?Sized,
+        B: WithinSliceMut + ?Sized,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let (data, buffer) = lent_mut(buffer.slice_mut());
+        let (data, buffer) = buffer.kept();
         let arguments = self.made(at, buffer);
         self.0.persistent(at, scope, arguments, (std::ptr::NonNull::dangling().as_ptr(), data))
     }
@@ -119,11 +119,11 @@ impl Scatter<'_> {
         blocks: &'a mut S,
     ) -> Result<Persistent<'a, [S::Element], (), Sc>>
     where
-        S: ContiguousMut + ?Sized,
+        S: WithinSliceMut + ?Sized,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let (data, blocks) = lent_mut(blocks.slice_mut());
+        let (data, blocks) = blocks.kept();
         let arguments = self.made_in_place(at, blocks.into());
         self.0.persistent(at, scope, arguments, (data, std::ptr::NonNull::dangling().as_ptr()))
     }
@@ -178,12 +178,12 @@ impl Scatter<'_> {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+        let ((from, send), (into, receive)) = (send.kept(), receive.kept());
         let arguments = self.made(at, Some(send.into()), receive);
         self.0.persistent(at, scope, arguments, (from, into))
     }
@@ -267,12 +267,12 @@ impl Gather<'_> {
         receive: &'a mut R,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+        let ((from, send), (into, receive)) = (send.kept(), receive.kept());
         let arguments = self.made(at, send.into(), Some(receive));
         self.0.persistent(at, scope, arguments, (from, into))
     }
@@ -362,13 +362,13 @@ impl Reduce<'_> {
         operation: O,
     ) -> Result<PersistentOf<'a, S::Element, Sc>>
     where
-        S: ContiguousMut + ?Sized,
-        R: ContiguousMut<Element = S::Element> + ?Sized,
+        S: WithinSliceMut + ?Sized,
+        R: WithinSliceMut<Element = S::Element> + ?Sized,
         O: Reduction<S::Element> + 'a,
         Sc: Scope<'a>,
     {
         let at = Location::caller();
-        let ((from, send), (into, receive)) = (lent_mut(send.slice_mut()), lent_mut(receive.slice_mut()));
+        let ((from, send), (into, receive)) = (send.kept(), receive.kept());
         let arguments = self.made(at, send.into(), Some(receive), Held::Own(operation));
         self.0.persistent(at, scope, arguments, (from, into))
     }

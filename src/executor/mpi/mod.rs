@@ -1,4 +1,4 @@
-//! What calls MPI, and what shares memory between ranks: the executor's transport, and MPI's control variables.
+//! What calls MPI, and what shares memory between ranks: the executor's transport, MPI's control variables, and its communicators whose graph is the cube.
 //!
 //! This is the one module over `mpi::ffi` and `libc`, and the only one with `unsafe` code. All calls use the `PMPI_`
 //! names, so that the library can live inside an interposer that exports the `MPI_` ones. Programs reach it by
@@ -21,6 +21,7 @@
 mod affinity;
 mod asked;
 pub mod control_variables;
+pub mod cube_graph;
 mod departed;
 mod envelopes;
 mod host;
