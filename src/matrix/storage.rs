@@ -94,3 +94,36 @@ impl Storage {
         format!("{stored}{grid}{}", if self.coded() { ", Gray code" } else { "" })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The reflected code, from the book: it and its inverse are the same up to 4, and no longer from 8 on.
+    const GRAY: [usize; 8] = [0, 1, 3, 2, 6, 7, 5, 4];
+
+    /// The rows of which a rank has elements.
+    fn rows(storage: Storage, rank: usize) -> Vec<usize> {
+        let mut rows: Vec<usize> = storage.part((16, 8), rank, 8).indices().map(|(row, _)| row).collect();
+        rows.dedup();
+        rows
+    }
+
+    #[test]
+    fn parts_are_numbered_as_is_said() {
+        for (i, code) in GRAY.into_iter().enumerate() {
+            for (gray, rank) in [(true, code), (false, i)] {
+                let [blocked, striped] = [false, true].map(|cyclic| rows(Storage::Rows { cyclic, gray }, rank));
+                assert_eq!((blocked, striped), (vec![2 * i, 2 * i + 1], vec![i, i + 8]), "part {i}, Gray {gray}");
+                let high = Storage::Submatrices { grid: (8, 1), gray };
+                assert_eq!((rows(high, rank), high.rank((i, 0), 8)), (vec![2 * i, 2 * i + 1], rank));
+                let wide = Storage::Submatrices { grid: (2, 8), gray };
+                for k in 0..2 {
+                    let rank = 8 * k + rank;
+                    let part: Vec<_> = wide.part((2, 16), rank, 16).indices().collect();
+                    assert_eq!((part, wide.rank((k, i), 16)), (vec![(k, 2 * i), (k, 2 * i + 1)], rank));
+                }
+            }
+        }
+    }
+}

@@ -42,9 +42,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..DEFAULTS
 };
 
-/// The lowest dimension comes first, so that all ranks of a host have everything when it goes on to other hosts: each sends it there.
+/// The lowest dimension comes first, so that all ranks of a host have everything when it goes on to other hosts: each sends it there. At
+/// most as much, where they fill no subcube.
 pub(super) fn crossing(shape: &Shape) -> f64 {
-    (shape.on_host.0 * dimension_for(shape.hosts) as usize * shape.count) as f64
+    (shape.on_host.0.next_power_of_two() * dimension_for(shape.hosts) as usize * shape.count) as f64
 }
 
 /// The cost of the broadcast.
