@@ -50,11 +50,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn on_rings(call: &Call) -> Result<(), Unsuited> {
     suits(call)?;
     let MatrixProduct { grid_rows, grid_columns, .. } = call.product();
-    let dimensions = grid_rows.ilog2();
-    if grid_rows != grid_columns || grid_rows > 1 && !dimensions.is_power_of_two() {
-        let why =
-            format!("goes round rings on 2 x 2, 4 x 4, 16 x 16, 256 x 256 ranks, not on {grid_rows} x {grid_columns}");
-        return Err(("grid", why));
+    let dimensions = call.size.ilog2();
+    if call.size > 1 && !(dimensions.is_multiple_of(2) && (dimensions / 2).is_power_of_two()) {
+        return Err(("size", format!("goes round rings on 4, 16, 256 ranks, not on {}", call.size)));
+    }
+    if grid_rows != grid_columns {
+        return Err(("grid", format!("goes round rings on square grids, not on {grid_rows} x {grid_columns}")));
     }
     Ok(())
 }
