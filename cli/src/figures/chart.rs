@@ -142,7 +142,11 @@ impl Axis {
                     [1.0, 2.0, 5.0].into_iter().map(|k| k * step).rfind(|step| high / step >= 4.0).unwrap_or(step);
                 (0.0..high * 1.06, (0..=(high * 1.06 / step) as usize).map(|k| k as f64 * step).collect())
             }
-            Scale::Bytes => (low.log2() - 0.2..high.log2() + 0.2, whole(low.log2(), high.log2())),
+            Scale::Bytes => {
+                let ticks = whole(low.log2(), high.log2());
+                let step = ticks.len().div_ceil(MOST_LABELS).max(1);
+                (low.log2() - 0.2..high.log2() + 0.2, ticks.into_iter().step_by(step).collect())
+            }
             Scale::Seconds => {
                 let (low, high) = (low / 1.3, high * 1.3);
                 (low.log10()..high.log10(), ticks(low, high).into_iter().map(f64::log10).collect())
@@ -155,6 +159,9 @@ impl Axis {
 fn whole(low: f64, high: f64) -> Vec<f64> {
     (low.ceil() as i32..=high.floor() as i32).map(f64::from).collect()
 }
+
+/// Numbers of bytes that have room side by side.
+const MOST_LABELS: usize = 12;
 
 const SIZE: (u32, u32) = (980, 580);
 const HEAD: u32 = 92;
@@ -423,5 +430,7 @@ mod tests {
                 assert!(values.iter().all(|&value| ends.contains(&axis.place(value))));
             }
         }
+        let Places { ticks, .. } = Axis::bytes("x").places([8.0, (16 << 20) as f64].into_iter());
+        assert_eq!(ticks, (3..=24).step_by(2).map(f64::from).collect::<Vec<_>>());
     }
 }

@@ -20,6 +20,11 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Minutes for the usual points.
+const MINUTES: f64 = 14.0;
 
 /// Arguments of `hypercoll scale`.
 #[derive(clap::Args)]
@@ -51,6 +56,9 @@ pub struct ScaleArgs {
     /// Seconds after which a run of SimGrid is given up
     #[arg(long, default_value_t = 100)]
     limit: u64,
+    /// Minutes for all points: those that are not begun by then are left out, and counted [default: 14; no limit for points asked for]
+    #[arg(long)]
+    minutes: Option<f64>,
     /// Draw and print what an earlier run has left in the directory, and run nothing
     #[arg(long)]
     draw: bool,
@@ -65,6 +73,12 @@ impl ScaleArgs {
         let lists =
             [self.networks.len(), self.collectives.len(), self.ranks.len(), self.per_host.len(), self.bytes.len()];
         lists.iter().any(|&len| len > 0)
+    }
+
+    /// When time is over.
+    fn end(&self) -> Option<Instant> {
+        let minutes = self.minutes.or(if self.asks() { None } else { Some(MINUTES) })?;
+        Some(Instant::now() + Duration::try_from_secs_f64(60.0 * minutes).ok()?)
     }
 }
 
@@ -111,12 +125,15 @@ pub fn run(args: &ScaleArgs, out: &mut dyn Write) -> Result<(), Failure> {
     fs::create_dir_all(&args.out).map_err(|error| format!("out: cannot make {}: {error}", args.out.display()))?;
     let path = args.out.join("scale.json");
     if !args.draw {
-        let simgrid = SimGrid::new(&args.out.join("simgrid"), args.limit)?;
+        let simgrid = SimGrid::new(&args.out.join("simgrid"), args.limit, args.end())?;
         let papers = if args.asks() { Vec::new() } else { papers::rows(&simgrid, &[3, 5])? };
-        let found = run_points(&simgrid, &points::chosen(args), args)?;
-        let points: Vec<Value> = found.iter().map(Found::json).collect();
-        let results = json!({ "points": points, "papers": papers });
-        fs::write(&path, format!("{results:#}\n")).map_err(|error| format!("out: {error}"))?;
+        let points = points::chosen(args);
+        run_points(&simgrid, &points, args, |found| {
+            let left_out = points.len() - found.len();
+            let found: Vec<Value> = found.iter().map(Found::json).collect();
+            let results = json!({ "points": found, "left_out": left_out, "papers": papers });
+            fs::write(&path, format!("{results:#}\n")).map_err(|error| format!("out: {error}"))
+        })?;
         let _ = fs::remove_dir_all(simgrid.directory());
     }
     let text = fs::read_to_string(&path).map_err(|error| format!("out: cannot read {}: {error}", path.display()))?;
@@ -129,27 +146,33 @@ pub fn run(args: &ScaleArgs, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Runs points, those of the same ranks on the same network one after the other, and several such groups at once; what each has come to
-/// is told as it ends.
-fn run_points(simgrid: &SimGrid, points: &[Point], args: &ScaleArgs) -> Result<Vec<Found>, String> {
+/// is told as it ends, and all that has been found is kept after each group: a run may take long.
+fn run_points(
+    simgrid: &SimGrid,
+    points: &[Point],
+    args: &ScaleArgs,
+    keep: impl Fn(&[Found]) -> Result<(), String> + Sync,
+) -> Result<(), String> {
     let groups: Vec<&[Point]> = points.chunk_by(|a, b| a.ranks() == b.ranks()).collect();
-    let next = AtomicUsize::new(0);
+    let (next, all) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = |worker: usize| {
-        let mut found = Vec::new();
         while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
-            found.extend(measure(simgrid, group, args, worker)?);
+            let found = measure(simgrid, group, args, worker)?;
+            let mut all = all.lock().map_err(|_| GONE.to_string())?;
+            all.extend(found);
+            keep(&all)?;
         }
-        Ok::<_, String>(found)
+        Ok::<_, String>(())
     };
     std::thread::scope(|scope| {
         let work = &work;
         let workers: Vec<_> = (0..args.jobs.max(1)).map(|worker| scope.spawn(move || work(worker))).collect();
-        let mut all = Vec::new();
-        for worker in workers {
-            all.extend(worker.join().map_err(|_| "a run has ended without a word".to_string())??);
-        }
-        Ok(all)
+        workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| GONE.to_string())?)
     })
 }
+
+/// What is said of a run that has panicked.
+const GONE: &str = "a run has ended without a word";
 
 /// Messages that a port has under way: one where packets are passed on, so that the first is soon at its next rank; else enough to
 /// hide what a message takes to start.
@@ -164,7 +187,9 @@ fn in_flight(collective: Collective, packets: bool) -> usize {
 
 /// Runs points of the same ranks: the selectors, and ours.
 fn measure(simgrid: &SimGrid, group: &[Point], args: &ScaleArgs, worker: usize) -> Result<Vec<Found>, String> {
-    let Some(&Point { network, size, per_host, .. }) = group.first() else { return Ok(Vec::new()) };
+    let Some(&Point { network, size, per_host, .. }) = group.first().filter(|_| !simgrid.is_late()) else {
+        return Ok(Vec::new());
+    };
     let hosts = size.div_ceil(per_host);
     let name = format!("worker-{worker}");
     let ranks = Ranks::write(simgrid, &name, size, per_host, &network.platform(hosts));
@@ -177,12 +202,12 @@ fn measure(simgrid: &SimGrid, group: &[Point], args: &ScaleArgs, worker: usize) 
     let numbers: Vec<usize> = (0..hosts).map(|host| per_host.min(size - host * per_host)).collect();
     let options = Options { algorithm: args.algorithm.clone(), ..Options::default() };
     let mut found = Vec::new();
-    for (at, point) in group.iter().enumerate() {
+    for (at, point) in group.iter().enumerate().take_while(|_| !simgrid.is_late()) {
         let block = point.block();
         let element = if block % 8 == 0 { 8 } else { 1 };
         let mut call = Call::new(point.collective, size, block / element);
         call.hosts = Hosts::with_ranks(&numbers, false);
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         let choice = choose(&call, element, &options, &network.machine(per_host)).map_err(|error| error.to_string())?;
         let Choice { algorithm, parameters, predicted, .. } = choice;
         let in_flight = Some(in_flight(point.collective, parameters.packet.is_some()));

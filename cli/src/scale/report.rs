@@ -17,6 +17,9 @@ pub fn tables(results: &Value) -> String {
     let mut text = String::new();
     papers(&mut text, list(results, "papers"));
     let points = list(results, "points");
+    if let Some(left_out @ 1..) = results["left_out"].as_u64() {
+        let _ = writeln!(text, "{left_out} points were left out, as the time was over.\n");
+    }
     means(&mut text, points);
     all(&mut text, points);
     text

@@ -5,6 +5,7 @@ use hypercoll::collective::Collective;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// The program that makes the selectors' collectives.
 const SELECTOR: &str = include_str!("selector.cpp");
@@ -19,6 +20,8 @@ pub struct SimGrid {
     directory: PathBuf,
     /// Seconds after which a run is given up.
     limit: u64,
+    /// When all runs are.
+    end: Option<Instant>,
 }
 
 /// What takes time besides the links.
@@ -35,7 +38,7 @@ impl SimGrid {
     ///
     /// # Errors
     /// What is missing, and how to come by it.
-    pub fn new(directory: &Path, limit: u64) -> Result<SimGrid, String> {
+    pub fn new(directory: &Path, limit: u64, end: Option<Instant>) -> Result<SimGrid, String> {
         let failed = |error| format!("cannot write to {}: {error}", directory.display());
         fs::create_dir_all(directory).map_err(failed)?;
         let directory = directory.canonicalize().map_err(failed)?;
@@ -52,11 +55,22 @@ impl SimGrid {
                 Err(error) => return Err(format!("smpicxx: {error}; scripts/setup --simgrid installs SimGrid")),
             }
         }
-        Ok(SimGrid { directory, limit })
+        Ok(SimGrid { directory, limit, end })
     }
 
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// Whether there is no time for more.
+    pub fn is_late(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// Seconds that a run may take that begins now.
+    fn patience(&self) -> u64 {
+        let left = self.end.map(|end| end.saturating_duration_since(Instant::now()).as_secs());
+        left.map_or(self.limit, |left| left.clamp(1, self.limit.max(1)))
     }
 
     /// Seconds that exported traces take; `None` if the run did not come to its end.
@@ -95,7 +109,7 @@ impl SimGrid {
     fn command(&self, ranks: &Ranks, software: Software) -> Command {
         // In a process group of its own, all of which `timeout` ends.
         let mut command = Command::new("timeout");
-        command.args(["-k", "5", &self.limit.to_string(), "smpirun", "-np", &ranks.size.to_string()]);
+        command.args(["-k", "5", &self.patience().to_string(), "smpirun", "-np", &ranks.size.to_string()]);
         command.arg("-platform").arg(&ranks.platform).arg("-hostfile").arg(&ranks.hosts);
         // Messages take the latency of their links, and share bandwidth evenly: no factors, no windows of TCP, no traffic back.
         for setting in ["network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:1e30", "network/weight-S:0"]
