@@ -3,7 +3,7 @@
 use crate::run::run as run_call;
 use crate::Failure;
 use hypercoll::algorithm::{registry, Algorithm, Parameters, PortModel};
-use hypercoll::collective::{Buffer, Call, Collective, MatrixProduct, Permutation};
+use hypercoll::collective::{Buffer, Call, Collective, Permutation};
 use hypercoll::operation::Commutative;
 use hypercoll::select::Options;
 use hypercoll::topology::sbnt::Variant;
@@ -335,17 +335,15 @@ fn expected(call: &Call, rank: usize, combine: Combine) -> Vec<u64> {
 /// A product; what is expected is computed one by one, so large ones are left out.
 fn multiply(cube: &Hypercube, algorithm: &Algorithm, parameters: &Parameters, count: usize, tally: &mut Tally) {
     // Only 2^n ranks multiply.
-    let usual = Call::new(algorithm.collective, cube.size(), count);
-    if !cube.size().is_power_of_two() || count > 1000 || algorithm.accepts(&usual, parameters).is_err() {
+    if !cube.size().is_power_of_two()
+        || count > 1000
+        || algorithm.accepts(&Call::new(algorithm.collective, cube.size(), count), parameters).is_err()
+    {
         return;
     }
-    let MatrixProduct { grid_rows, grid_columns, .. } = usual.product();
     let side = count.min(96);
     let inner = side + count % 5;
-    let product = match cube.matrix_multiply(side, inner, side).grid(grid_rows, grid_columns) {
-        Ok(product) => product.options(&Options::exactly(algorithm, parameters)),
-        Err(error) => return tally.judge(cube, algorithm, "grid", Err(error), &[], &[]),
-    };
+    let product = cube.matrix_multiply(side, inner, side).options(&Options::exactly(algorithm, parameters));
     let factor = |which: usize, (i, j): (usize, usize)| value(which, 1000 * i + j);
     let (a, b, c) = (product.a().indices(), product.b().indices(), product.c());
     let (a, b): (Vec<_>, Vec<_>) = (a.map(|at| factor(0, at)).collect(), b.map(|at| factor(1, at)).collect());

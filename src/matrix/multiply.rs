@@ -14,7 +14,10 @@ use std::panic::Location;
 #[must_use = "nothing happens before run"]
 pub struct MatrixMultiply<'c> {
     cube: &'c Hypercube,
-    product: MatrixProduct,
+    /// The matrices, on the grid that is next to a square.
+    sides: MatrixProduct,
+    /// The grid that was asked for.
+    grid: Option<(usize, usize)>,
     options: Options,
 }
 
@@ -27,8 +30,8 @@ impl Hypercube {
     ///
     /// Rank k N2 + l of a grid of N1 x N2 ranks holds the block in row k and column l of each matrix, whose sides are cut into N1
     /// and N2 parts as evenly as possible: what [`MatrixMultiply::a`], [`MatrixMultiply::b`] and [`MatrixMultiply::c`] say. The
-    /// grid is the one on which the fewest elements move (a square one for square matrices), unless [`MatrixMultiply::grid`] sets
-    /// another.
+    /// grid is the one on which the fewest elements move (a square one for square matrices), of those that the algorithm serves if one is
+    /// named, unless [`MatrixMultiply::grid`] sets another.
     ///
     /// ```
     /// hypercoll::threads::run(8, |cube| {
@@ -41,25 +44,32 @@ impl Hypercube {
     /// });
     /// ```
     pub fn matrix_multiply(&self, rows: usize, inner: usize, columns: usize) -> MatrixMultiply<'_> {
-        let product = usual_grid(MatrixProduct::new(self.size(), rows, inner, columns));
-        MatrixMultiply { cube: self, product, options: Options::default() }
+        let sides = MatrixProduct::new(self.size(), rows, inner, columns);
+        MatrixMultiply { cube: self, sides, grid: None, options: Options::default() }
     }
 }
 
-/// The product on the grid on which the fewest elements move, one dimension at a time; of several the one nearest to a square.
-fn usual_grid(product: MatrixProduct) -> MatrixProduct {
+/// The product on the grid on which the fewest elements move, one dimension at a time; of several the one nearest to a square. Grids that
+/// an algorithm does not serve come last.
+fn usual_grid(product: MatrixProduct, algorithm: Option<&str>) -> MatrixProduct {
     let size = product.grid_rows * product.grid_columns;
     if !size.is_power_of_two() || product.checked_space().is_none() {
         return product;
     }
-    let Ok(dns) = registry::find(Collective::MatrixMultiply, "dns") else { return product };
-    let moved = |product| (dns.formula)(&Shape::new(&call(product), &Parameters::new(PortModel::OnePort))).moved;
+    let find = |name| registry::find(Collective::MatrixMultiply, name).ok();
+    let Some(dns) = find("dns") else { return product };
+    let named = algorithm.and_then(find);
+    let cost = |product| {
+        let (call, parameters) = (call(product), Parameters::new(PortModel::OnePort));
+        let moved = (dns.formula)(&Shape::new(&call, &parameters)).moved;
+        (named.is_some_and(|algorithm| (algorithm.suits)(&call, &parameters).is_err()), moved)
+    };
     let mut best = product;
     // From the most square grid to the longest ones.
     for n1 in (0..product.grid_rows.ilog2()).rev() {
         for (grid_rows, grid_columns) in [(1 << n1, size >> n1), (size >> n1, 1 << n1)] {
             let other = MatrixProduct { grid_rows, grid_columns, ..product };
-            if moved(other) < moved(best) {
+            if cost(other) < cost(best) {
                 best = other;
             }
         }
@@ -84,35 +94,44 @@ impl MatrixMultiply<'_> {
             let why = format!("{rows} x {columns} places for {size} ranks; both sides must be powers of two");
             return Err(Error::Shape { argument: "grid", why });
         }
-        (self.product.grid_rows, self.product.grid_columns) = (rows, columns);
+        self.grid = Some((rows, columns));
         Ok(self)
     }
 
     /// Rows and columns of the grid of ranks.
     pub fn grid_sides(&self) -> (usize, usize) {
-        (self.product.grid_rows, self.product.grid_columns)
+        let MatrixProduct { grid_rows, grid_columns, .. } = self.product();
+        (grid_rows, grid_columns)
+    }
+
+    /// The matrices on the grid of this call.
+    fn product(&self) -> MatrixProduct {
+        match self.grid {
+            Some((grid_rows, grid_columns)) => MatrixProduct { grid_rows, grid_columns, ..self.sides },
+            None => usual_grid(self.sides, self.options.algorithm.as_deref()),
+        }
     }
 
     fn position(&self) -> (usize, usize) {
-        self.product.position(self.cube.rank())
+        self.product().position(self.cube.rank())
     }
 
     /// This rank's block of A.
     pub fn a(&self) -> Part {
         let (k, l) = self.position();
-        Part::new(self.product.row_part(k), self.product.inner_part_of_a(l))
+        Part::new(self.product().row_part(k), self.product().inner_part_of_a(l))
     }
 
     /// This rank's block of B.
     pub fn b(&self) -> Part {
         let (k, l) = self.position();
-        Part::new(self.product.inner_part_of_b(k), self.product.column_part(l))
+        Part::new(self.product().inner_part_of_b(k), self.product().column_part(l))
     }
 
     /// This rank's block of C.
     pub fn c(&self) -> Part {
         let (k, l) = self.position();
-        Part::new(self.product.row_part(k), self.product.column_part(l))
+        Part::new(self.product().row_part(k), self.product().column_part(l))
     }
 
     /// Runs it: `a` and `b` are this rank's blocks of the factors, `c` becomes its block of the product, all stored row after row.
@@ -141,13 +160,13 @@ impl MatrixMultiply<'_> {
         let multiply = |inner: usize, a: &[u8], b: &[u8], c: &mut [u8]| {
             A::Element::multiply(inner, bytemuck::cast_slice(a), bytemuck::cast_slice(b), bytemuck::cast_slice_mut(c));
         };
-        self.cube.collective(call(self.product)).options(&self.options).multiply(&factors, c, multiply)
+        self.cube.collective(call(self.product())).options(&self.options).multiply(&factors, c, multiply)
     }
 
     /// Whether there are such matrices, and blocks of so many elements are this rank's.
     fn check(&self, [a, b, c]: [usize; 3]) -> Result<()> {
-        if self.product.checked_space().is_none() {
-            let MatrixProduct { rows, inner, columns, .. } = self.product;
+        if self.product().checked_space().is_none() {
+            let MatrixProduct { rows, inner, columns, .. } = self.sides;
             let why = format!("{rows} x {inner} by {inner} x {columns}: too many elements to be counted");
             return Err(Error::Shape { argument: "matrices", why });
         }
@@ -158,12 +177,14 @@ impl MatrixMultiply<'_> {
 
     /// Appends the block of A slab by slab.
     fn pack<T: Copy>(&self, a: &[T], packed: &mut Vec<T>) {
-        let block = self.product.inner_part_of_a(self.position().1);
-        let kept = self.product.keys() / self.product.grid_columns;
-        let first = self.position().1 * kept;
+        let product = self.product();
+        let column = product.position(self.cube.rank()).1;
+        let block = product.inner_part_of_a(column);
+        let kept = product.keys() / product.grid_columns;
+        let first = column * kept;
         for key in first..first + kept {
-            for panel in 0..self.product.panels() {
-                let slab = self.product.slab(key, panel);
+            for panel in 0..product.panels() {
+                let slab = product.slab(key, panel);
                 let columns = slab.start - block.start..slab.end - block.start;
                 if !columns.is_empty() {
                     a.chunks_exact(block.len()).for_each(|row| packed.extend_from_slice(&row[columns.clone()]));
@@ -222,13 +243,18 @@ mod tests {
 
     #[test]
     fn the_library_chooses_grid_and_algorithm() {
-        let sides = |size, rows, inner, columns| {
-            let usual = usual_grid(MatrixProduct::new(size, rows, inner, columns));
+        let grid = |algorithm: Option<&str>, size, rows, inner, columns| {
+            let usual = usual_grid(MatrixProduct::new(size, rows, inner, columns), algorithm);
             (usual.grid_rows, usual.grid_columns)
         };
-        assert_eq!((sides(16, 100, 100, 100), sides(8, 100, 100, 100)), ((4, 4), (2, 4)));
+        assert_eq!((grid(None, 16, 100, 100, 100), grid(None, 8, 100, 100, 100)), ((4, 4), (2, 4)));
         // A matrix so tall that it pays to move the other one only.
-        assert_eq!((sides(16, 100_000, 10, 10), sides(16, 10, 10, 100_000)), ((16, 1), (1, 16)));
+        assert_eq!((grid(None, 16, 100_000, 10, 10), grid(None, 16, 10, 10, 100_000)), ((16, 1), (1, 16)));
+        // Cannon's rings want a square.
+        assert_eq!(
+            (grid(Some("cannon"), 16, 100_000, 10, 10), grid(Some("block"), 16, 10, 10, 100_000)),
+            ((4, 4), (1, 16))
+        );
         let results = threads::run(8, |cube| {
             let product = cube.matrix_multiply(9, 10, 11);
             let (a, b) = (vec![3u64; product.a().len()], vec![u64::MAX; product.b().len()]);
