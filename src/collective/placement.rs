@@ -34,12 +34,10 @@ pub enum Held {
     Everything,
     /// A block, by its index.
     Block(usize),
-    /// The blocks from a rank to all ranks.
+    /// The blocks from a rank: to all ranks, or over all its ports.
     From(usize),
     /// The blocks from all ranks to a rank.
     To(usize),
-    /// The blocks from a rank over all its ports.
-    FromNode(usize),
     /// The blocks to a rank from all its neighbours.
     ToNode(usize),
     /// The block that the permutation moves to a rank.
@@ -68,13 +66,12 @@ impl Call {
 
     /// Length of the receive buffer of `rank`, in elements; 0 where the rank passes none.
     pub fn receive_len(&self, rank: usize) -> usize {
-        let held = self.initial(rank).into_iter().filter(|p| p.buffer == Buffer::Receive);
-        let filled = held.chain(self.last(rank)).map(|p| p.offset + p.space.len()).max().unwrap_or(0);
-        match self.after(rank) {
+        if let Held::ToNode(_) = self.after(rank) {
             // Ports without a neighbour have their blocks, too.
-            Held::ToNode(_) => self.ports() * self.count,
-            _ => filled,
+            return self.ports() * self.count;
         }
+        let held = self.initial(rank).into_iter().filter(|p| p.buffer == Buffer::Receive);
+        held.chain(self.last(rank)).map(|p| p.offset + p.space.len()).max().unwrap_or(0)
     }
 
     /// Where the data (for a reduction: the contribution) of `rank` lies at the start.
@@ -138,9 +135,6 @@ impl Call {
                 let blocks = from.map(|(i, index)| at(self.block(index), self.place(i, index)));
                 blocks.filter(|p| !p.space.is_empty()).collect()
             }
-            Held::FromNode(rank) => {
-                vec![at(rank * self.ports() * self.count..(rank + 1) * self.ports() * self.count, 0)]
-            }
             Held::ToNode(rank) => {
                 let neighbors = (0..self.ports()).map(|port| (port, rank ^ 1 << port));
                 let blocks = neighbors.filter(|&(_, from)| from < self.size);
@@ -159,10 +153,12 @@ impl Call {
         }
     }
 
-    /// The positions of the blocks from a rank to all ranks.
+    /// The positions of all blocks from a rank.
     fn row(&self, rank: usize) -> Range<usize> {
-        let first = rank * self.size;
-        self.block(first).start..self.block(first + self.size - 1).end
+        // A single rank has no neighbours.
+        let Some(last) = (self.blocks() / self.size).checked_sub(1) else { return 0..0 };
+        let first = rank * (last + 1);
+        self.block(first).start..self.block(first + last).end
     }
 
     /// Where position `at` of the space ends on `rank`: the offset in the receive buffer, if it ends there at all, and
@@ -197,7 +193,6 @@ impl Call {
                     (None, self.block(index).end - at)
                 }
             }
-            Held::FromNode(rank) => within(rank * self.ports() * self.count..(rank + 1) * self.ports() * self.count, 0),
             Held::ToNode(rank) => {
                 let index = self.index(at);
                 let (from, port) = (index / self.ports(), index % self.ports());

@@ -82,7 +82,7 @@ pub(super) const TABLE: &[Meaning] = &[
         name: "neighbor-all-to-all",
         also: &["neighbouralltoall"],
         blocks: Blocks::Neighbors,
-        before: |_, rank| Held::FromNode(rank),
+        before: |_, rank| Held::From(rank),
         after: |_, rank| Held::ToNode(rank),
         native: Some(MpiFunction::NeighborAlltoallv),
         limit: limit::neighbors,

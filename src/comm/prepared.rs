@@ -156,10 +156,15 @@ pub(super) fn length(argument: &'static str, got: usize, expected: usize, why: &
 
 /// The length of a block, if `len` is made of `size` of them.
 pub(super) fn block(argument: &'static str, len: usize, size: usize) -> Result<usize> {
-    if len.is_multiple_of(size) {
-        return Ok(len / size);
+    one_of(argument, len, (size, "one block a rank"))
+}
+
+/// The same of so many blocks, and why as many. Of none, nothing is made.
+pub(super) fn one_of(argument: &'static str, len: usize, (blocks, why): (usize, &'static str)) -> Result<usize> {
+    if len.is_multiple_of(blocks) {
+        return Ok(len.checked_div(blocks).unwrap_or(0));
     }
-    Err(Error::Length { argument, got: len, expected: format!("a multiple of {size}"), why: "one block a rank" })
+    Err(Error::Length { argument, got: len, expected: format!("a multiple of {blocks}"), why })
 }
 
 macro_rules! prepared {

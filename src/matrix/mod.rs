@@ -131,11 +131,12 @@ impl Part {
 
 /// The options of a call that is run by [`Hypercube::collective`].
 macro_rules! options {
-    ($name:ident) => {
+    ($name:ident $(, then $settle:ident)?) => {
         impl $name<'_> {
             /// Names the algorithm instead of leaving it to the library (all ranks the same one).
             pub fn algorithm(mut self, name: &str) -> Self {
                 self.options.algorithm = Some(name.to_string());
+                $(self.$settle();)?
                 self
             }
 
@@ -148,6 +149,7 @@ macro_rules! options {
             /// Sets all options at once (all ranks the same).
             pub fn options(mut self, options: &Options) -> Self {
                 self.options = options.clone();
+                $(self.$settle();)?
                 self
             }
         }

@@ -14,14 +14,13 @@ use std::panic::Location;
 #[must_use = "nothing happens before run"]
 pub struct MatrixMultiply<'c> {
     cube: &'c Hypercube,
-    /// The matrices, on the grid that is next to a square.
-    sides: MatrixProduct,
-    /// The grid that was asked for.
-    grid: Option<(usize, usize)>,
+    product: MatrixProduct,
+    /// Whether the grid is one that was asked for.
+    grid_is_set: bool,
     options: Options,
 }
 
-options!(MatrixMultiply);
+options!(MatrixMultiply, then settle);
 
 impl Hypercube {
     /// The product C = A B of a matrix of `rows` x `inner` and one of `inner` x `columns` elements, which are spread over a grid of
@@ -44,8 +43,8 @@ impl Hypercube {
     /// });
     /// ```
     pub fn matrix_multiply(&self, rows: usize, inner: usize, columns: usize) -> MatrixMultiply<'_> {
-        let sides = MatrixProduct::new(self.size(), rows, inner, columns);
-        MatrixMultiply { cube: self, sides, grid: None, options: Options::default() }
+        let product = usual_grid(MatrixProduct::new(self.size(), rows, inner, columns), None);
+        MatrixMultiply { cube: self, product, grid_is_set: false, options: Options::default() }
     }
 }
 
@@ -64,13 +63,14 @@ fn usual_grid(product: MatrixProduct, algorithm: Option<&str>) -> MatrixProduct 
         let moved = (dns.formula)(&Shape::new(&call, &parameters)).moved;
         (named.is_some_and(|algorithm| (algorithm.suits)(&call, &parameters).is_err()), moved)
     };
-    let mut best = product;
+    let (mut best, mut least) = (product, cost(product));
     // From the most square grid to the longest ones.
     for n1 in (0..product.grid_rows.ilog2()).rev() {
         for (grid_rows, grid_columns) in [(1 << n1, size >> n1), (size >> n1, 1 << n1)] {
             let other = MatrixProduct { grid_rows, grid_columns, ..product };
-            if cost(other) < cost(best) {
-                best = other;
+            let others = cost(other);
+            if others < least {
+                (best, least) = (other, others);
             }
         }
     }
@@ -94,44 +94,45 @@ impl MatrixMultiply<'_> {
             let why = format!("{rows} x {columns} places for {size} ranks; both sides must be powers of two");
             return Err(Error::Shape { argument: "grid", why });
         }
-        self.grid = Some((rows, columns));
+        (self.product.grid_rows, self.product.grid_columns) = (rows, columns);
+        self.grid_is_set = true;
         Ok(self)
     }
 
     /// Rows and columns of the grid of ranks.
     pub fn grid_sides(&self) -> (usize, usize) {
-        let MatrixProduct { grid_rows, grid_columns, .. } = self.product();
-        (grid_rows, grid_columns)
+        (self.product.grid_rows, self.product.grid_columns)
     }
 
-    /// The matrices on the grid of this call.
-    fn product(&self) -> MatrixProduct {
-        match self.grid {
-            Some((grid_rows, grid_columns)) => MatrixProduct { grid_rows, grid_columns, ..self.sides },
-            None => usual_grid(self.sides, self.options.algorithm.as_deref()),
+    /// Takes the grid that suits the options, unless one was asked for.
+    fn settle(&mut self) {
+        if !self.grid_is_set {
+            let MatrixProduct { rows, inner, columns, .. } = self.product;
+            let product = MatrixProduct::new(self.cube.size(), rows, inner, columns);
+            self.product = usual_grid(product, self.options.algorithm.as_deref());
         }
     }
 
     fn position(&self) -> (usize, usize) {
-        self.product().position(self.cube.rank())
+        self.product.position(self.cube.rank())
     }
 
     /// This rank's block of A.
     pub fn a(&self) -> Part {
         let (k, l) = self.position();
-        Part::new(self.product().row_part(k), self.product().inner_part_of_a(l))
+        Part::new(self.product.row_part(k), self.product.inner_part_of_a(l))
     }
 
     /// This rank's block of B.
     pub fn b(&self) -> Part {
         let (k, l) = self.position();
-        Part::new(self.product().inner_part_of_b(k), self.product().column_part(l))
+        Part::new(self.product.inner_part_of_b(k), self.product.column_part(l))
     }
 
     /// This rank's block of C.
     pub fn c(&self) -> Part {
         let (k, l) = self.position();
-        Part::new(self.product().row_part(k), self.product().column_part(l))
+        Part::new(self.product.row_part(k), self.product.column_part(l))
     }
 
     /// Runs it: `a` and `b` are this rank's blocks of the factors, `c` becomes its block of the product, all stored row after row.
@@ -160,13 +161,13 @@ impl MatrixMultiply<'_> {
         let multiply = |inner: usize, a: &[u8], b: &[u8], c: &mut [u8]| {
             A::Element::multiply(inner, bytemuck::cast_slice(a), bytemuck::cast_slice(b), bytemuck::cast_slice_mut(c));
         };
-        self.cube.collective(call(self.product())).options(&self.options).multiply(&factors, c, multiply)
+        self.cube.collective(call(self.product)).options(&self.options).multiply(&factors, c, multiply)
     }
 
     /// Whether there are such matrices, and blocks of so many elements are this rank's.
     fn check(&self, [a, b, c]: [usize; 3]) -> Result<()> {
-        if self.product().checked_space().is_none() {
-            let MatrixProduct { rows, inner, columns, .. } = self.sides;
+        if self.product.checked_space().is_none() {
+            let MatrixProduct { rows, inner, columns, .. } = self.product;
             let why = format!("{rows} x {inner} by {inner} x {columns}: too many elements to be counted");
             return Err(Error::Shape { argument: "matrices", why });
         }
@@ -177,8 +178,8 @@ impl MatrixMultiply<'_> {
 
     /// Appends the block of A slab by slab.
     fn pack<T: Copy>(&self, a: &[T], packed: &mut Vec<T>) {
-        let product = self.product();
-        let column = product.position(self.cube.rank()).1;
+        let product = self.product;
+        let column = self.position().1;
         let block = product.inner_part_of_a(column);
         let kept = product.keys() / product.grid_columns;
         let first = column * kept;

@@ -96,6 +96,7 @@ pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mu
 
 #[cfg(test)]
 mod tests {
+    use super::super::transfers::{sent, ON_THE_3_CUBE};
     use super::*;
     use crate::algorithm::verify::schedules;
     use crate::collective::Call;
@@ -115,36 +116,9 @@ mod tests {
         }
     }
 
-    /// The example of the header, as (round, from, to, block).
+    /// The example of the header.
     #[test]
     fn the_3_cube() {
-        let call = Call::new(Collective::Scatter, 8, 1);
-        let problem = Problem::new(&call);
-        let mut sent = Vec::new();
-        for node in 0..8 {
-            let mut route = Route::new();
-            write(&problem, &Parameters::new(PortModel::AllPorts), node, &mut route);
-            for transfer in route.transfers().iter().filter(|transfer| transfer.sends) {
-                sent.extend(
-                    route.pieces(transfer).iter().map(|block| (transfer.round, node, transfer.peer, block.start)),
-                );
-            }
-        }
-        sent.sort_unstable();
-        let expected = [
-            (0, 0, 1, 7),
-            (1, 0, 1, 3),
-            (1, 0, 2, 6),
-            (1, 0, 4, 5),
-            (1, 1, 3, 7),
-            (2, 0, 1, 1),
-            (2, 0, 2, 2),
-            (2, 0, 4, 4),
-            (2, 1, 3, 3),
-            (2, 2, 6, 6),
-            (2, 3, 7, 7),
-            (2, 4, 5, 5),
-        ];
-        assert_eq!(sent, expected);
+        assert_eq!(sent(Collective::Scatter, 3, write), ON_THE_3_CUBE);
     }
 }

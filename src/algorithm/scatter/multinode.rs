@@ -78,6 +78,7 @@ fn way(tree: &MultinodeTree, c: usize, here: usize) -> Option<Option<(usize, u32
 
 #[cfg(test)]
 mod tests {
+    use super::super::transfers::{sent, ON_THE_3_CUBE};
     use super::*;
     use crate::algorithm::verify::verify;
     use crate::algorithm::{all_gather, PortModel};
@@ -89,41 +90,10 @@ mod tests {
         Parameters::new(PortModel::AllPorts)
     }
 
-    /// All that is sent, as (round, from, to, block).
-    fn sent(collective: Collective, n: u32, write: crate::algorithm::Write) -> Vec<(usize, usize, usize, usize)> {
-        let call = Call::new(collective, 1 << n, 1);
-        let problem = Problem::new(&call);
-        let mut sent = Vec::new();
-        for node in 0..1 << n {
-            let mut route = Route::new();
-            write(&problem, &parameters(), node, &mut route);
-            for transfer in route.transfers().iter().filter(|transfer| transfer.sends) {
-                let blocks = route.pieces(transfer).iter();
-                sent.extend(blocks.map(|block| (transfer.round, node, transfer.peer, block.start)));
-            }
-        }
-        sent.sort_unstable();
-        sent
-    }
-
     /// The example of the header.
     #[test]
     fn the_3_cube() {
-        let expected = [
-            (0, 0, 1, 7),
-            (1, 0, 1, 3),
-            (1, 0, 2, 6),
-            (1, 0, 4, 5),
-            (1, 1, 3, 7),
-            (2, 0, 1, 1),
-            (2, 0, 2, 2),
-            (2, 0, 4, 4),
-            (2, 1, 3, 3),
-            (2, 2, 6, 6),
-            (2, 3, 7, 7),
-            (2, 4, 5, 5),
-        ];
-        assert_eq!(sent(Collective::Scatter, 3, write), expected);
+        assert_eq!(sent(Collective::Scatter, 3, write), ON_THE_3_CUBE);
     }
 
     /// Backwards, all of it is in the multinode broadcast; and of its way every block takes the shortest.

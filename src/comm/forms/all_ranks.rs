@@ -4,10 +4,11 @@ use super::{reduces, At};
 use crate::address::dimension_for;
 use crate::buffer::{Buffer, BufferMut, Element, Elements, ElementsMut, WithinSliceMut};
 use crate::comm::prepared::{
-    block, length, AllGather, AllReduce, AllToAll, ExclusiveScan, NeighborAllToAll, Permute, ReduceScatter, Scan,
+    block, length, one_of, AllGather, AllReduce, AllToAll, ExclusiveScan, NeighborAllToAll, Permute, ReduceScatter,
+    Scan,
 };
 use crate::engine::arguments::{Arguments, Held};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::operation::Reduction;
 use crate::raw::lent_mut;
 use crate::raw::request::{PersistentOf, Request, Scope};
@@ -182,56 +183,36 @@ impl AllGather<'_> {
     }
 }
 
-impl AllToAll<'_> {
-    fn made<'b, T: Element>(
-        &mut self,
-        at: At,
-        send: Elements<'b, T>,
-        receive: ElementsMut<'b, T>,
-    ) -> Result<Arguments<'b>> {
-        let checked = length("receive", receive.len(), send.len(), "as long as send");
-        let count = block("send", send.len(), self.0.call.size).and_then(|count| checked.map(|()| count));
-        count.map(|count| Arguments::new(at, count, send, receive))
-    }
+/// Exchanges of blocks, as many as all ranks or all ports.
+macro_rules! exchanges {
+    ($($name:ident $blocks:expr;)*) => {$(
+        impl $name<'_> {
+            fn made<'b, T: Element>(
+                &mut self,
+                at: At,
+                send: Elements<'b, T>,
+                receive: ElementsMut<'b, T>,
+            ) -> Result<Arguments<'b>> {
+                let checked = length("receive", receive.len(), send.len(), "as long as send");
+                let count = one_of("send", send.len(), $blocks(self.0.call.size)).and_then(|count| checked.map(|()| count));
+                count.map(|count| Arguments::new(at, count, send, receive))
+            }
 
-    pub(super) fn made_in_place<'b, T: Element>(
-        &mut self,
-        at: At,
-        blocks: ElementsMut<'b, T>,
-    ) -> Result<Arguments<'b>> {
-        let count = block("blocks", blocks.len(), self.0.call.size);
-        count.map(|count| Arguments::new(at, count, blocks.copied(), blocks))
-    }
+            pub(super) fn made_in_place<'b, T: Element>(
+                &mut self,
+                at: At,
+                blocks: ElementsMut<'b, T>,
+            ) -> Result<Arguments<'b>> {
+                let count = one_of("blocks", blocks.len(), $blocks(self.0.call.size));
+                count.map(|count| Arguments::new(at, count, blocks.copied(), blocks))
+            }
+        }
+    )*};
 }
 
-impl NeighborAllToAll<'_> {
-    /// The length of a block, if `len` is made of one for each port; nothing else is, where there are none.
-    fn block(&self, argument: &'static str, len: usize) -> Result<usize> {
-        let ports = dimension_for(self.0.call.size) as usize;
-        let blocks = len.checked_div(ports).filter(|_| len.is_multiple_of(ports)).or((len == 0).then_some(0));
-        let expected = format!("a multiple of {ports}");
-        blocks.ok_or(Error::Length { argument, got: len, expected, why: "one block a port" })
-    }
-
-    fn made<'b, T: Element>(
-        &mut self,
-        at: At,
-        send: Elements<'b, T>,
-        receive: ElementsMut<'b, T>,
-    ) -> Result<Arguments<'b>> {
-        let checked = length("receive", receive.len(), send.len(), "as long as send");
-        let count = self.block("send", send.len()).and_then(|count| checked.map(|()| count));
-        count.map(|count| Arguments::new(at, count, send, receive))
-    }
-
-    pub(super) fn made_in_place<'b, T: Element>(
-        &mut self,
-        at: At,
-        blocks: ElementsMut<'b, T>,
-    ) -> Result<Arguments<'b>> {
-        let count = self.block("blocks", blocks.len());
-        count.map(|count| Arguments::new(at, count, blocks.copied(), blocks))
-    }
+exchanges! {
+    AllToAll |size| (size, "one block a rank");
+    NeighborAllToAll |size| (dimension_for(size) as usize, "one block a port");
 }
 
 impl Permute<'_> {
