@@ -186,6 +186,6 @@ mod tests {
                 counted += 1;
             }
         }
-        assert_eq!(counted, 14 * 24 * 2);
+        assert_eq!(counted, 14 * 27 * 2);
     }
 }

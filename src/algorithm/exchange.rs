@@ -3,8 +3,12 @@
 //! Plain, all data goes through the dimensions 0, 1, ..., n-1. Symmetrised, the data is cut into n slices, and slice s goes
 //! through the dimensions s, s+1, ..., s-1 (cyclically), so that in every step each slice uses a port of its own (Stout and
 //! Wagar 1990, section 2, "symmetrize").
+//!
+//! What doubles in every step goes between hosts first, while there is least of it, where hosts have several ranks
+//! ([`Exchange::far_first`]): the dimensions are then k, ..., n-1, 0, ..., k-1, if 2^k ranks of a host are a subcube.
 
-use super::{Parameters, PortModel};
+use super::{Parameters, PortModel, Shape};
+use crate::address::Hosts;
 use crate::collective::part;
 use crate::schedule::{Problem, Route};
 use std::ops::Range;
@@ -16,12 +20,43 @@ pub struct Exchange {
     symmetrized: bool,
     one_way: bool,
     backwards: bool,
+    /// The dimension with which the first slice begins.
+    first: u32,
+}
+
+/// The dimensions of the cube within a host, given the ranks of the one that has the most.
+fn near_dimensions(most: usize) -> u32 {
+    most.max(1).ilog2()
+}
+
+/// What goes into, or out of, the busiest host of an all-gather whose dimensions between hosts come first. Of hosts that are subcubes
+/// every rank gets one block of each other host, and sends as many, or one for each host of the next larger cube if it plays two nodes.
+/// Elsewhere near dimensions lead to other hosts, too: it is all that the ranks of a host receive or send, at most.
+pub fn crossing(shape: &Shape) -> f64 {
+    let (most, fewest) = shape.on_host;
+    let far = if most == fewest && most.is_power_of_two() {
+        (1 << (shape.n - near_dimensions(most))) - 1
+    } else {
+        shape.nodes() - 1
+    };
+    (most * far * shape.count) as f64
 }
 
 impl Exchange {
     pub fn new(n: u32, parameters: &Parameters) -> Exchange {
         let one_way = parameters.ports == PortModel::OneWay;
-        Exchange { n, symmetrized: parameters.symmetrized, one_way, backwards: false }
+        Exchange { n, symmetrized: parameters.symmetrized, one_way, backwards: false, first: 0 }
+    }
+
+    /// The same, the dimensions between hosts before those within them.
+    pub fn far_first(self, problem: &Problem) -> Exchange {
+        let most = problem.call.placing().map_or(1, |hosts| Hosts::most_and_fewest(hosts).0);
+        Exchange { first: near_dimensions(most), ..self }
+    }
+
+    /// The dimension with which a slice begins, or, backwards, ends.
+    pub fn first(&self, slice: u32) -> u32 {
+        self.first + slice
     }
 
     /// The same through the dimensions in the opposite order.
@@ -45,7 +80,7 @@ impl Exchange {
 
     /// The port that a slice uses in a step.
     pub fn port(&self, slice: u32, step: u32) -> u32 {
-        (slice + if self.backwards { self.n - 1 - step } else { step }) % self.n
+        (self.first(slice) + if self.backwards { self.n - 1 - step } else { step }) % self.n
     }
 
     /// The round in which `sender` sends over `port` in a step. One way at a time, the two neighbours take turns: first

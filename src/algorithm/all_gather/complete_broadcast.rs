@@ -2,7 +2,7 @@
 //!
 //! Algorithm: in step k every node exchanges all it knows with its neighbour across one dimension, so that what it knows
 //! doubles. Symmetrised, each of n slices of the blocks goes through the dimensions in an order of its own, and every link
-//! carries data in every step. Plain (one dimension at a time) it is recursive doubling.
+//! carries data in every step. Plain (one dimension at a time) it is recursive doubling..
 //!
 //! Reference: Stout and Wagar 1990, section 6, COMPLETE BROADCAST; section 2, BROADCAST 2. m elements a block, tau there is t_c
 //! here, beta there is tau here.
@@ -19,7 +19,8 @@
 //! Example, n = 3, slice 1 of node 0: to 2 over port 1 (own block), to 4 over port 2 (blocks 0 and 2), to 1 over port 0
 //! (blocks 0, 2, 4, 6).
 
-use crate::algorithm::{exchange::Exchange, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::exchange::{crossing, Exchange};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 
@@ -33,6 +34,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     symmetrizes: true,
     cost: "symmetrised, all-ports: (2^n - 1)/n m t_c + n tau; plain: (2^n - 1) m t_c + n tau (one-way: twice)",
     formula,
+    crossing: Some(crossing),
     form: Form::Forward(write),
     ..DEFAULTS
 };
@@ -69,6 +71,6 @@ pub fn reduce_scattered(shape: &Shape) -> Formula {
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
-    let exchange = Exchange::new(problem.n, parameters);
+    let exchange = Exchange::new(problem.n, parameters).far_first(problem);
     exchange.replicated(node, route, |slice, of| exchange.slice(problem.block(of), slice));
 }

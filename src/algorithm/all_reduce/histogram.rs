@@ -19,7 +19,8 @@
 
 use crate::address::rotate_right;
 use crate::algorithm::all_gather::complete_broadcast;
-use crate::algorithm::exchange::{longest_even_part, Exchange};
+use crate::algorithm::by_hosts::block;
+use crate::algorithm::exchange::{crossing, longest_even_part, Exchange};
 use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
@@ -34,6 +35,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     cost:
         "symmetrised, all-ports: 2 (1 - 2^-n)/n M t_c + 2 n tau; plain: 2 (1 - 2^-n) M t_c + 2 n tau (one-way: twice)",
     formula,
+    crossing: Some(|shape| 2.0 * crossing(&block(shape))),
     form: Form::BackwardForward(write, write),
     ..complete_broadcast::ALGORITHM
 };
@@ -76,12 +78,12 @@ fn formula(shape: &Shape) -> Formula {
 }
 
 fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
-    let exchange = Exchange::new(problem.n, parameters);
+    let exchange = Exchange::new(problem.n, parameters).far_first(problem);
     // Where every node has a rank, the blocks that are joined first are neighbours.
     let whole = problem.call.size == problem.nodes();
     exchange.replicated(node, route, |slice, of| match problem.hosting.owner(of) {
         Some(rank) => {
-            let index = if whole { rotate_right(of, slice, problem.n) } else { rank };
+            let index = if whole { rotate_right(of, exchange.first(slice), problem.n) } else { rank };
             part(exchange.slice(problem.vector(), slice), index, problem.call.size)
         }
         None => 0..0,
