@@ -93,14 +93,12 @@ impl SimGrid {
             command.args([collective.name(), &bytes.to_string()]);
         }
         let text = self.output(command, ranks);
-        let clocks: Vec<(usize, f64, f64)> = text.lines().filter_map(clock).collect();
+        let clocks: Vec<(usize, f64)> = text.lines().filter_map(clock).collect();
         let time = |call: usize| {
             let own = || clocks.iter().filter(move |clock| clock.0 == call);
-            // From when the last rank is ready to when the last rank is through.
-            let (start, end) =
-                own().fold((0.0f64, 0.0f64), |(start, end), clock| (start.max(clock.1), end.max(clock.2)));
+            let last = own().fold(0.0f64, |last, clock| last.max(clock.1));
             // MVAPICH2's all-gather of short blocks returns at once on hosts with several ranks, and has sent nothing.
-            let time = (end - start) / UNIT;
+            let time = last / UNIT;
             (own().count() == ranks.size && time >= NEAR_LATENCY).then_some(time)
         };
         (0..calls.len()).map(time).collect()
@@ -149,9 +147,9 @@ impl SimGrid {
 }
 
 /// A line of the selectors' program.
-fn clock(line: &str) -> Option<(usize, f64, f64)> {
+fn clock(line: &str) -> Option<(usize, f64)> {
     let mut words = line.strip_prefix("clock ")?.split_whitespace();
-    Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?))
+    Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
 /// Ranks on the hosts of a platform.
