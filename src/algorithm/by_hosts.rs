@@ -157,10 +157,13 @@ mod tests {
             let (size, hosts) = (ranks.iter().sum::<usize>(), Hosts::with_ranks(ranks, in_turn));
             let host = |rank: usize| hosts.as_ref().map(|hosts| hosts.host(hosts.place(rank)));
             let rows = ALGORITHMS.iter().filter(|algorithm| algorithm.crossing.is_some());
-            for (algorithm, packet) in rows.flat_map(|algorithm| [(algorithm, None), (algorithm, Some(2))]) {
+            let plain = |packet| Parameters { packet, ..Parameters::new(PortModel::OnePort) };
+            let symmetrized = Parameters { symmetrized: true, ..Parameters::new(PortModel::AllPorts) };
+            let forms = [plain(None), plain(Some(2)), symmetrized];
+            let forms = rows.flat_map(|algorithm| forms.map(|parameters| (algorithm, parameters)));
+            for (algorithm, parameters) in forms.filter(|(row, form)| row.symmetrizes || !form.symmetrized) {
                 let call =
                     Call { hosts: hosts.clone(), ..Call::new(algorithm.collective, size, 2 * size).with_root(1) };
-                let parameters = Parameters { packet, ..Parameters::new(PortModel::OnePort) };
                 let mut crossed = vec![[0usize; 2]; ranks.len()];
                 for schedule in schedules(algorithm, &call, &parameters) {
                     for operation in schedule.operations() {
@@ -182,10 +185,13 @@ mod tests {
                 let part = algorithm.cube_edges && !(ranks[0].is_power_of_two() && ranks.len().is_power_of_two());
                 let bound = part || unlike && (meaning.passes == 2 || any_host || algorithm.cube_edges);
                 let right = if bound { most <= stated } else { most == stated };
-                assert!(right, "{algorithm:?} {packet:?} on {ranks:?}, in turn: {in_turn}: {most}, stated {stated}");
+                assert!(
+                    right,
+                    "{algorithm:?} {parameters:?} on {ranks:?}, in turn: {in_turn}: {most}, stated {stated}"
+                );
                 counted += 1;
             }
         }
-        assert_eq!(counted, 14 * 27 * 2);
+        assert_eq!(counted, 14 * (27 * 2 + 3));
     }
 }

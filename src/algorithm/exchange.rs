@@ -4,11 +4,12 @@
 //! through the dimensions s, s+1, ..., s-1 (cyclically), so that in every step each slice uses a port of its own (Stout and
 //! Wagar 1990, section 2, "symmetrize").
 //!
-//! What doubles in every step goes between hosts first, while there is least of it, where hosts have several ranks
-//! ([`Exchange::far_first`]): the dimensions are then k, ..., n-1, 0, ..., k-1, if 2^k ranks of a host are a subcube.
+//! What doubles in every step goes between hosts first, while there is least of it, where 2^k ranks of a host are a subcube
+//! ([`Exchange::far_first`]): then there are n - k slices, and slice s goes through the far dimensions k+s, k+s+1, ... and then through
+//! the near ones s, s+1, ..., cyclically within each.
 
 use super::{Parameters, PortModel, Shape};
-use crate::address::Hosts;
+use crate::address::{rotate_right, Hosts};
 use crate::collective::part;
 use crate::schedule::{Problem, Route};
 use std::ops::Range;
@@ -20,8 +21,8 @@ pub struct Exchange {
     symmetrized: bool,
     one_way: bool,
     backwards: bool,
-    /// The dimension with which the first slice begins.
-    first: u32,
+    /// The dimensions that come last: those within a host, where it counts.
+    near: u32,
 }
 
 /// The dimensions of the cube within a host, given the ranks of the one that has the most.
@@ -45,18 +46,7 @@ pub fn crossing(shape: &Shape) -> f64 {
 impl Exchange {
     pub fn new(n: u32, parameters: &Parameters) -> Exchange {
         let one_way = parameters.ports == PortModel::OneWay;
-        Exchange { n, symmetrized: parameters.symmetrized, one_way, backwards: false, first: 0 }
-    }
-
-    /// The same, the dimensions between hosts before those within them.
-    pub fn far_first(self, problem: &Problem) -> Exchange {
-        let most = problem.call.placing().map_or(1, |hosts| Hosts::most_and_fewest(hosts).0);
-        Exchange { first: near_dimensions(most), ..self }
-    }
-
-    /// The dimension with which a slice begins, or, backwards, ends.
-    pub fn first(&self, slice: u32) -> u32 {
-        self.first + slice
+        Exchange { n, symmetrized: parameters.symmetrized, one_way, backwards: false, near: 0 }
     }
 
     /// The same through the dimensions in the opposite order.
@@ -64,10 +54,21 @@ impl Exchange {
         Exchange { backwards: !self.backwards, ..self }
     }
 
-    /// Number of slices of the data: n if symmetrised, else 1.
+    /// The same, the dimensions between hosts before those within them.
+    pub fn far_first(self, problem: &Problem) -> Exchange {
+        let most = problem.call.placing().map_or(1, |hosts| Hosts::most_and_fewest(hosts).0);
+        Exchange { near: near_dimensions(most), ..self }
+    }
+
+    /// The same, seen from a formula.
+    pub fn of_shape(shape: &Shape) -> Exchange {
+        Exchange { near: near_dimensions(shape.on_host.0), ..Exchange::new(shape.n, &shape.parameters) }
+    }
+
+    /// Number of slices of the data: if symmetrised as many as there are dimensions between hosts, else 1.
     pub fn slices(&self) -> u32 {
         if self.symmetrized {
-            self.n
+            self.n - self.near
         } else {
             self.n.min(1)
         }
@@ -80,7 +81,30 @@ impl Exchange {
 
     /// The port that a slice uses in a step.
     pub fn port(&self, slice: u32, step: u32) -> u32 {
-        (self.first(slice) + if self.backwards { self.n - 1 - step } else { step }) % self.n
+        let step = if self.backwards { self.n - 1 - step } else { step };
+        let far = self.n - self.near;
+        match step.checked_sub(far) {
+            None => self.near + (slice + step) % far,
+            Some(step) => (slice + step) % self.near,
+        }
+    }
+
+    /// A node's number among all, in the order in which the steps of a slice join them: bit j is the address bit of step j.
+    pub fn joined(&self, node: usize, slice: u32) -> usize {
+        let far = self.n - self.near;
+        let (upper, lower) = (node >> self.near, node & ((1 << self.near) - 1));
+        rotate_right(upper, slice, far) | rotate_right(lower, slice, self.near) << far
+    }
+
+    /// The most that the links of a dimension carry if in step t a slice carries `carried(slice, t)`: of all steps together, and of the
+    /// busiest in every step.
+    pub fn loads(&self, carried: impl Fn(u32, u32) -> usize) -> (usize, usize) {
+        let over = |port: u32, step: u32| -> usize {
+            (0..self.slices()).filter(|&slice| self.port(slice, step) == port).map(|slice| carried(slice, step)).sum()
+        };
+        let load = (0..self.n).map(|port| (0..self.n).map(|step| over(port, step)).sum()).max();
+        let each = (0..self.n).map(|step| (0..self.n).map(|port| over(port, step)).max().unwrap_or(0)).sum();
+        (load.unwrap_or(0), each)
     }
 
     /// The round in which `sender` sends over `port` in a step. One way at a time, the two neighbours take turns: first

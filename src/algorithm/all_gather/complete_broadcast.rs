@@ -21,7 +21,7 @@
 
 use crate::algorithm::exchange::{crossing, Exchange};
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
-use crate::collective::{part, Collective};
+use crate::collective::Collective;
 use crate::schedule::Problem;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -52,11 +52,11 @@ pub fn formula(shape: &Shape) -> Formula {
     let common = Formula { rounds: n, elements, moved, load, hops: n, path: elements, ..Formula::NOTHING };
     match shape.parameters {
         Parameters { symmetrized: true, .. } => {
-            let elements = ((shape.nodes() - 1) * shape.count.div_ceil(n)) as f64;
-            // Over a port a slice goes when it has s dimensions behind it, for every s another one.
-            let load = |port: usize| (0..n).map(|s| part(0..shape.count, (port + n - s) % n, n).len() << s).sum();
-            let load: usize = (0..n).map(load).max().unwrap_or(0);
-            Formula { elements, load: load as f64, ..common }
+            let exchange = Exchange::of_shape(shape);
+            let slice = |s: u32| exchange.slice(0..shape.count, s).len();
+            // Over a port a slice goes when it has t dimensions behind it, for every t another one.
+            let (load, elements) = exchange.loads(|s, t| slice(s) << t);
+            Formula { elements: elements as f64, load: load as f64, ..common }
         }
         Parameters { ports: PortModel::OneWay, .. } => {
             Formula { rounds: 2 * n, elements: 2.0 * elements, hops: n, ..common }

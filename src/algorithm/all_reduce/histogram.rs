@@ -17,7 +17,6 @@
 //!
 //! Example, n = 1: ranks 0 and 1 exchange halves, combine, and exchange the combined halves.
 
-use crate::address::rotate_right;
 use crate::algorithm::all_gather::complete_broadcast;
 use crate::algorithm::by_hosts::block;
 use crate::algorithm::exchange::{crossing, longest_even_part, Exchange};
@@ -45,7 +44,8 @@ fn formula(shape: &Shape) -> Formula {
     if n == 0 || count == 0 {
         return Formula::NOTHING;
     }
-    let slices = if parameters.symmetrized { n as usize } else { 1 };
+    let exchange = Exchange::of_shape(shape);
+    let slices = exchange.slices() as usize;
     let slice = |s: usize| part(0..count, s, slices).len();
     // The parts of a slice that the steps exchange: of one in 2, 4, ..., 2^n parts; or, if some nodes have no rank, 2^(n-i) blocks.
     let part_of = |len: usize, i: u32| match shape.size == shape.nodes() {
@@ -55,16 +55,15 @@ fn formula(shape: &Shape) -> Formula {
     let parts = |len: usize, from: u32| (from..=n).map(|i| part_of(len, i)).sum::<usize>();
     let all = |from: u32| (0..slices).map(|s| parts(slice(s), from)).sum::<usize>();
     // Over a link go, there and back, both of the parts into which a step divides one.
-    let carried = |s: usize, k: usize| part_of(slice(s), n - 1 - k as u32);
-    let of_port = |port: usize| (0..slices).map(|s| carried(s, (port + n as usize - s) % n as usize)).sum();
-    let load: usize = (0..n as usize).map(of_port).max().unwrap_or(0);
+    let (load, _) = exchange.loads(|s, t| part_of(slice(s as usize), n - 1 - t));
+    let (_, each) = exchange.loads(|s, t| part_of(slice(s as usize), n - t));
     let even = count.is_multiple_of(slices * shape.nodes());
     // One way at a time the other of two parts has a round of its own, if there is anything of it.
     let one_way = parameters.ports == PortModel::OneWay;
     let others: Vec<usize> = (1..=n).map(|i| longest_even_part(count, i)).filter(|&len| one_way && len > 0).collect();
     Formula {
         rounds: 2 * (n as usize + others.len()),
-        elements: (2 * (parts(count.div_ceil(slices), 1) + others.iter().sum::<usize>())) as f64,
+        elements: (2 * (each + others.iter().sum::<usize>())) as f64,
         moved: (2 * (shape.size - 1) * count) as f64,
         load: load as f64,
         // What the first step brings is combined with the rank's own where the result is to be.
@@ -83,7 +82,7 @@ fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Ro
     let whole = problem.call.size == problem.nodes();
     exchange.replicated(node, route, |slice, of| match problem.hosting.owner(of) {
         Some(rank) => {
-            let index = if whole { rotate_right(of, exchange.first(slice), problem.n) } else { rank };
+            let index = if whole { exchange.joined(of, slice) } else { rank };
             part(exchange.slice(problem.vector(), slice), index, problem.call.size)
         }
         None => 0..0,
