@@ -68,10 +68,8 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let shape = algorithm.shape(call, parameters);
     let formula = (algorithm.formula)(&shape);
     let bytes = element.max(1) as f64;
-    // What could use all dimensions at once, and does not, goes through one after the other.
-    let one_by_one = algorithm.symmetrizes && !parameters.symmetrized;
-    let ports = match machine.ports {
-        PortModel::AllPorts if algorithm.cube_edges && !one_by_one => f64::from(dimension_for(shape.hosts).max(1)),
+    let ports = match parameters.ports {
+        PortModel::AllPorts if algorithm.cube_edges => f64::from(dimension_for(shape.hosts).max(1)),
         _ => 1.0,
     };
     let Far { crossing, part, hops } = far(algorithm, &formula, &shape, ports);
