@@ -4,12 +4,12 @@
 //! through the dimensions s, s+1, ..., s-1 (cyclically), so that in every step each slice uses a port of its own (Stout and
 //! Wagar 1990, section 2, "symmetrize").
 //!
-//! What doubles in every step goes between hosts first, while there is least of it, where 2^k ranks of a host are a subcube
-//! ([`Exchange::far_first`]): then there are n - k slices, and slice s goes through the far dimensions k+s, k+s+1, ... and then through
-//! the near ones s, s+1, ..., cyclically within each.
+//! What doubles in every step goes far first, while there is least of it ([`Exchange::far_first`]). Ranks whose numbers are far apart
+//! are so, as a rule, on a tree of switches or a torus as well. And where 2^k ranks of a host are a subcube, there are n - k slices; slice s
+//! goes through the far dimensions n-1-s, n-2-s, ..., and then through the near ones s, s+1, ..., cyclically within each.
 
 use super::{Parameters, PortModel, Shape};
-use crate::address::{rotate_right, Hosts};
+use crate::address::{reverse_bits, rotate_right, Hosts};
 use crate::collective::part;
 use crate::schedule::{Problem, Route};
 use std::ops::Range;
@@ -23,6 +23,8 @@ pub struct Exchange {
     backwards: bool,
     /// The dimensions that come last: those within a host, where it counts.
     near: u32,
+    /// Whether the other dimensions come from the top one down.
+    down: bool,
 }
 
 /// The dimensions of the cube within a host, given the ranks of the one that has the most.
@@ -46,7 +48,7 @@ pub fn crossing(shape: &Shape) -> f64 {
 impl Exchange {
     pub fn new(n: u32, parameters: &Parameters) -> Exchange {
         let one_way = parameters.ports == PortModel::OneWay;
-        Exchange { n, symmetrized: parameters.symmetrized, one_way, backwards: false, near: 0 }
+        Exchange { n, symmetrized: parameters.symmetrized, one_way, backwards: false, near: 0, down: false }
     }
 
     /// The same through the dimensions in the opposite order.
@@ -54,10 +56,10 @@ impl Exchange {
         Exchange { backwards: !self.backwards, ..self }
     }
 
-    /// The same, the dimensions between hosts before those within them.
+    /// The same, the farther dimensions first, unless the order in which they join ranks is given.
     pub fn far_first(self, problem: &Problem) -> Exchange {
         let most = problem.call.placing().map_or(1, |hosts| Hosts::most_and_fewest(hosts).0);
-        Exchange { near: near_dimensions(most), ..self }
+        Exchange { near: near_dimensions(most), down: !problem.call.in_order_of_nodes(), ..self }
     }
 
     /// The same, seen from a formula.
@@ -84,6 +86,7 @@ impl Exchange {
         let step = if self.backwards { self.n - 1 - step } else { step };
         let far = self.n - self.near;
         match step.checked_sub(far) {
+            None if self.down => self.n - 1 - (slice + step) % far,
             None => self.near + (slice + step) % far,
             Some(step) => (slice + step) % self.near,
         }
@@ -93,6 +96,7 @@ impl Exchange {
     pub fn joined(&self, node: usize, slice: u32) -> usize {
         let far = self.n - self.near;
         let (upper, lower) = (node >> self.near, node & ((1 << self.near) - 1));
+        let upper = if self.down { reverse_bits(upper, far) } else { upper };
         rotate_right(upper, slice, far) | rotate_right(lower, slice, self.near) << far
     }
 
