@@ -2,7 +2,8 @@
 //!
 //! Algorithm: in step k every node exchanges all it knows with its neighbour across one dimension, so that what it knows
 //! doubles. Symmetrised, each of n slices of the blocks goes through the dimensions in an order of its own, and every link
-//! carries data in every step. Plain (one dimension at a time) it is recursive doubling..
+//! carries data in every step. Plain (one dimension at a time) it is recursive doubling. The top dimension comes first, as far places
+//! then get little. Where each host is a subcube of 2^k ranks, there are n - k slices, which go through the dimensions between hosts first.
 //!
 //! Reference: Stout and Wagar 1990, section 6, COMPLETE BROADCAST; section 2, BROADCAST 2. m elements a block, tau there is t_c
 //! here, beta there is tau here.
@@ -16,8 +17,8 @@
 //! Correctness condition: after the steps over a set D of dimensions a node knows the blocks of the nodes that differ from it
 //! in D only.
 //!
-//! Example, n = 3, slice 1 of node 0: to 2 over port 1 (own block), to 4 over port 2 (blocks 0 and 2), to 1 over port 0
-//! (blocks 0, 2, 4, 6).
+//! Example, n = 3, slice 1 of node 0: to 2 over port 1 (own block), to 1 over port 0 (blocks 0 and 2), to 4 over port 2
+//! (blocks 0, 1, 2, 3).
 
 use crate::algorithm::exchange::{crossing, Exchange};
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
@@ -30,6 +31,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "fewest start-ups; symmetrised, every link is busy in every round",
     source: "SW COMPLETE BROADCAST",
     section: "6",
+    differs:
+        "goes from the top dimension down, and, where hosts are subcubes, through the dimensions between them first",
     ordered: true,
     symmetrizes: true,
     cost: "symmetrised, all-ports: (2^n - 1)/n m t_c + n tau; plain: (2^n - 1) m t_c + n tau (one-way: twice)",

@@ -15,7 +15,8 @@
 //! Correctness condition: after the steps over a set D of dimensions a node holds the combination of all nodes that differ
 //! from it in D only, for the blocks of the nodes that agree with it in D.
 //!
-//! Example, n = 3, plain, node 0: to 4 the bins 4 5 6 7, to 2 the bins 2 3, to 1 the bin 1.
+//! Example, n = 3, plain, node 0: to 1 the bins 1 3 5 7, to 2 the bins 2 6, to 4 the bin 4. Where operands keep their order, from the
+//! top dimension down.
 
 use crate::algorithm::{all_gather, Algorithm, Form};
 use crate::collective::Collective;
@@ -25,6 +26,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "histogram",
     source: "SW HISTOGRAM",
     section: "8",
+    differs: "begins with dimension 0, and, where hosts are subcubes, within them",
     cost: "symmetrised, all-ports: (1 - 2^-n)/n M t_c + n tau with M = 2^n m; plain: (1 - 2^-n) M t_c + n tau (one-way: twice)",
     formula: all_gather::complete_broadcast::reduce_scattered,
     form: Form::Backward(all_gather::complete_broadcast::write),

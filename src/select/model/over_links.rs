@@ -130,16 +130,18 @@ fn traffic(
     }
 }
 
-/// Elements of the longest message: where messages double or halve along the edges of the cube, the last or the first one's, 2^(n-1) parts
-/// of 2^n - 1, in each pass of an all-reduce; otherwise the mean.
+/// Elements of the longest message: where messages double or halve, with the dimensions of the cube or with the ranks reached, half of
+/// 2^n places, or what is left of others, in each pass of an all-reduce; otherwise the mean.
 fn longest_message(algorithm: &Algorithm, call: &Call, formula: &Formula, shape: &Shape, rounds: f64) -> f64 {
     let meaning = algorithm.collective.meaning();
     let (passes, most) = if meaning.passes == 2 { (2, call.count as f64) } else { (1, f64::INFINITY) };
-    let few = formula.rounds > passes && formula.rounds <= passes * shape.n as usize + 1;
-    if !(algorithm.cube_edges && meaning.gathers && few) {
+    let (places, more) = if algorithm.cube_edges { (shape.nodes(), 1) } else { (shape.size, 0) };
+    let few = formula.rounds > passes && formula.rounds <= passes * shape.n as usize + more;
+    if !(meaning.gathers && few) {
         return formula.elements / rounds.max(1.0);
     }
-    let longest = shape.nodes() as f64 / 2.0 / (shape.nodes() - 1).max(1) as f64;
+    let half = shape.nodes() / 2;
+    let longest = (half / 2).max(places - half) as f64 / (places - 1).max(1) as f64;
     (formula.elements * longest / passes as f64).min(most)
 }
 
@@ -210,6 +212,35 @@ fn congestion(call: &Call) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::{registry, verify::schedules};
+    use crate::collective::Collective;
+    use crate::schedule::Kind;
+
+    /// Counted in the schedules; on cubes that are not whole a rank sends no more than on whole ones.
+    #[test]
+    fn the_longest_message_is_half_of_the_places_or_the_rest() -> crate::Result<()> {
+        for (name, size) in ["bruck", "complete_broadcast"].into_iter().flat_map(|name| (3..18).map(move |p| (name, p)))
+        {
+            let algorithm = registry::find(Collective::AllGather, name)?;
+            let call = Call::new(Collective::AllGather, size, 3);
+            let parameters = Parameters::new(PortModel::OnePort);
+            let shape = algorithm.shape(&call, &parameters);
+            let formula = (algorithm.formula)(&shape);
+            let stated = longest_message(algorithm, &call, &formula, &shape, formula.rounds as f64);
+            let schedules = schedules(algorithm, &call, &parameters);
+            let sends = schedules.iter().flat_map(|schedule| {
+                let sends = schedule.operations().iter().filter(|o| matches!(o.kind, Kind::Send { .. }));
+                sends.map(|o| schedule.ranges(o).iter().map(|range| range.len).sum::<usize>())
+            });
+            let longest = sends.max().map_or(0.0, |most| most as f64);
+            let whole = name == "bruck" || size.is_power_of_two();
+            assert!(
+                if whole { (longest - stated).abs() < 1e-9 } else { longest <= stated },
+                "{name} {size}: {longest}, {stated}"
+            );
+        }
+        Ok(())
+    }
 
     #[test]
     fn what_goes_on_at_the_same_time_takes_less_than_the_sum_and_more_than_the_longer() {
