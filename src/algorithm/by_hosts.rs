@@ -150,8 +150,19 @@ mod tests {
     /// What goes into and out of the busiest host, counted in the schedules, is what the rows say.
     #[test]
     fn what_crosses_is_what_rows_say() {
-        let shapes: [&[usize]; 7] =
-            [&[2, 2], &[4, 4, 4, 4], &[3, 3, 3, 3], &[2; 6], &[5, 5, 5], &[4, 3, 2, 1], &[1, 5, 1]];
+        let shapes: [&[usize]; 11] = [
+            &[2, 2],
+            &[4, 4, 4, 4],
+            &[3, 3, 3, 3],
+            &[2; 6],
+            &[5, 5, 5],
+            &[4, 3, 2, 1],
+            &[1, 5, 1],
+            &[4, 4, 2],
+            &[4, 4, 4, 3],
+            &[8, 8, 8, 8, 4],
+            &[8, 8, 1],
+        ];
         let mut counted = 0;
         for (ranks, in_turn) in shapes.iter().flat_map(|ranks| [(ranks, false), (ranks, true)]) {
             let (size, hosts) = (ranks.iter().sum::<usize>(), Hosts::with_ranks(ranks, in_turn));
@@ -192,6 +203,6 @@ mod tests {
                 counted += 1;
             }
         }
-        assert_eq!(counted, 14 * (27 * 2 + 3));
+        assert_eq!(counted, 22 * (28 * 2 + 3));
     }
 }

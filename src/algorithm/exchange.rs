@@ -34,15 +34,19 @@ fn near_dimensions(most: usize) -> u32 {
 
 /// What goes into, or out of, the busiest host of an all-gather whose dimensions between hosts come first. Of hosts that are subcubes
 /// every rank gets one block of each other host, and sends as many, or one for each host of the next larger cube if it plays two nodes.
-/// Elsewhere near dimensions lead to other hosts, too: it is all that the ranks of a host receive or send, at most.
+/// If the last host has fewer ranks, other nodes of its subcube are played by another host: in the near dimensions all that comes to
+/// those goes on to its ranks. Elsewhere near dimensions lead to other hosts, too: it is all that the ranks of a host receive or send.
+/// Unless all hosts are as large it is a bound.
 pub fn crossing(shape: &Shape) -> f64 {
     let (most, fewest) = shape.on_host;
-    let far = if most == fewest && most.is_power_of_two() {
-        (1 << (shape.n - near_dimensions(most))) - 1
+    let blocks = if most.is_power_of_two() && (shape.hosts - 1) * most + fewest == shape.size {
+        let far = shape.nodes() / most;
+        let played = most - fewest;
+        most * (far - 1) + played * (far - 1) + fewest * played * far
     } else {
-        shape.nodes() - 1
+        most * (shape.nodes() - 1)
     };
-    (most * far * shape.count) as f64
+    (blocks * shape.count) as f64
 }
 
 impl Exchange {

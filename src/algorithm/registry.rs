@@ -75,6 +75,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::all_to_all::sbg::ALGORITHM,
     super::all_to_all::pairwise_xor::ALGORITHM,
     super::all_to_all::shift::ALGORITHM,
+    super::all_to_all::bruck::ALGORITHM,
     super::neighbor_all_to_all::direct::ALGORITHM,
     super::reduce::sbt::ALGORITHM,
     super::reduce::msbt::ALGORITHM,

@@ -10,6 +10,7 @@
 //! });
 //! ```
 
+pub mod bruck;
 pub mod complete_exchange;
 pub mod pairwise_xor;
 pub mod sbg;
