@@ -40,6 +40,9 @@ fn odd_calls_do_what_they_do_natively() {
         }
         assert!(!output.stdout.contains("no hypercube yet"), "{}", output.told());
     }
+    // There is nothing to report.
+    let output = through_hypercoll(&[("HYPERCOLL_REPORT", "-")], 2, &program, &["nothing"]);
+    assert_eq!(output.code, Some(0), "{}", output.told());
 }
 
 #[test]
