@@ -344,6 +344,27 @@ const FORMS: [Forms; 8] = [
 ];
 
 #[test]
+fn in_shared_memory_a_packet_that_holds_all_takes_as_long_as_a_whole_message() {
+    let machine = Machine::shared_memory(2);
+    for (collective, count) in
+        [(Collective::Reduce, 1 << 19), (Collective::Broadcast, 1 << 19), (Collective::Reduce, 8)]
+    {
+        let call = Call::new(collective, 8, count);
+        let predicted = |packet| {
+            let options = Options { algorithm: Some("sbt".into()), packet, ports: Some(OnePort), ..Options::default() };
+            let serving = candidates(&call, 8, &options, &machine).unwrap().serving;
+            let form = serving.into_iter().find(|form| form.parameters.packet == packet);
+            form.unwrap_or_else(|| panic!("no form of {collective:?} with packets of {packet:?}")).predicted
+        };
+        let whole = predicted(None);
+        for packet in [count, count + 1, 2 * count] {
+            assert_eq!(predicted(Some(packet)), whole, "{collective:?} of {count}, packets of {packet}");
+        }
+        assert_ne!(predicted(Some(count / 2)), whole, "{collective:?} of {count}");
+    }
+}
+
+#[test]
 fn in_shared_memory_packets_are_chosen_where_they_gain() {
     let machine = Machine::shared_memory(2);
     for (ranks, collective, bytes, [in_packets, whole]) in FORMS {

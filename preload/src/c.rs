@@ -3,6 +3,7 @@
 //! A macro writes them, once with C's `int` for counts, and once for large counts where this MPI has such functions.
 
 use crate::calls::{self, How, List, Native};
+use crate::communicator;
 use crate::foreign;
 use crate::kind::Kind;
 use crate::native::{ffi, SUCCESS};
@@ -144,8 +145,15 @@ pub mod large {
     }
 }
 
+mod made;
 mod passed;
 pub mod started;
+
+/// MPI is up.
+unsafe fn begin() {
+    session::begin();
+    communicator::is_made(ffi::RSMPI_COMM_WORLD);
+}
 
 /// `MPI_Init`.
 ///
@@ -156,7 +164,7 @@ pub unsafe extern "C" fn MPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char)
     foreign::start_again_if_there_are_two();
     let code = ffi::PMPI_Init(argc, argv);
     if code == SUCCESS {
-        session::begin();
+        begin();
     }
     code
 }
@@ -175,7 +183,7 @@ pub unsafe extern "C" fn MPI_Init_thread(
     foreign::start_again_if_there_are_two();
     let code = ffi::PMPI_Init_thread(argc, argv, required, provided);
     if code == SUCCESS {
-        session::begin();
+        begin();
     }
     code
 }

@@ -27,6 +27,7 @@ use ffi::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Op, MPI_Request};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::raw::{Buffers, Datatype, Operator};
 use hypercoll::schedule::Side;
+use hypercoll::Error;
 use std::ffi::{c_int, c_void};
 use std::time::Instant;
 
@@ -95,11 +96,11 @@ pub enum Left {
     ToMpi(&'static str),
     /// It is ours, and was only to be prepared.
     ToLater,
-    Failed(hypercoll::Error),
+    Failed(Error),
 }
 
-impl From<hypercoll::Error> for Left {
-    fn from(error: hypercoll::Error) -> Left {
+impl From<Error> for Left {
+    fn from(error: Error) -> Left {
         Left::Failed(error)
     }
 }
@@ -249,6 +250,9 @@ impl Ours {
         let count = usize::try_from(count).map_err(|_| WRONG)?;
         let layout = Layout::of(datatype).ok_or(WRONG)?;
         count.checked_mul(layout.size.max(1)).filter(|&bytes| bytes <= isize::MAX as usize).ok_or(WRONG)?;
+        if is_nowhere(at, count, &layout) {
+            return Err(WRONG);
+        }
         self.keep(datatype);
         Ok(Data { at: at.cast_mut().cast(), count, datatype, layout })
     }
@@ -278,6 +282,9 @@ impl Ours {
             return Err(WRONG);
         }
         let layout = Layout::of(datatype).ok_or(WRONG)?;
+        if is_in_place(at) {
+            return Err(WRONG);
+        }
         self.keep(datatype);
         let blocks = (0..self.size).map(|rank| {
             let count = usize::try_from(counts.get(rank)).map_err(|_| WRONG)?;
@@ -327,6 +334,33 @@ impl Ours {
                 Err(Left::ToMpi("tried out"))
             }
         }
+    }
+
+    /// What this rank sends to itself is as long as what it receives from itself. If not, one of its buffers is shorter than the call takes
+    /// it for.
+    fn suits_itself(&self, call: &Call, sent: usize, received: usize) -> Result<(), Left> {
+        if sent == received {
+            return Ok(());
+        }
+        let expected = received.to_string();
+        let why =
+            Error::Length { argument: "send", got: sent, expected, why: "bytes that this rank receives from itself" };
+        if let Some(start) = &self.start {
+            return Err(start.refuse(call, why).into());
+        }
+        // SAFETY: there while the call is, as in `choose`.
+        match unsafe { &(*self.own).cube } {
+            Cube::Ours(cube) => Err(cube.refuse_raw(call, why).into()),
+            _ => Err(why.into()),
+        }
+    }
+
+    /// Memory that is sent and received into at once, which some MPIs refuse: they say so.
+    fn apart(&self, sent: *const c_void, received: *const c_void) -> Result<(), Left> {
+        if sent == received && session::facts().refuses_aliases {
+            return Err(WRONG);
+        }
+        Ok(())
     }
 
     fn call(&self, collective: Collective, count: usize) -> Call {
@@ -396,4 +430,10 @@ impl Ours {
 
 pub fn is_in_place(at: *const c_void) -> bool {
     at == native::in_place()
+}
+
+/// Whether there can be no elements at an address: what is in place where nothing may be, and null. (`MPI_BOTTOM` is null with some MPIs;
+/// elements that are there have datatypes of the program's.)
+fn is_nowhere(at: *const c_void, count: usize, layout: &Layout) -> bool {
+    is_in_place(at) || at.is_null() && count > 0 && layout.name.is_some()
 }

@@ -42,6 +42,9 @@ pub struct Communicator {
     place: usize,
 }
 
+/// Communicators that get a hypercube before anybody knows whether they will need it.
+const MANY: u64 = 1000;
+
 /// What serves its calls.
 pub enum Cube {
     /// That is to be seen.
@@ -166,6 +169,28 @@ pub unsafe extern "C" fn freed(_: MPI_Comm, _: c_int, kept: *mut c_void, _: *mut
     // Its hypercube goes after the tables have been left, as it calls MPI.
     drop(own);
     SUCCESS
+}
+
+/// A communicator has been made, by all its ranks together. If all calls on it are to be ours it gets its hypercube now, as a nonblocking
+/// call may not wait for one. A program that makes very many, few of which may ever have a call, gets the first ones' so.
+///
+/// # Safety
+/// Null, or a live communicator, all of whose ranks do the same.
+pub unsafe fn is_made(comm: MPI_Comm) {
+    if !session::is_active() || session::facts().asked.from > 1 || !requests::are_possible() {
+        return;
+    }
+    let turn = turn::take();
+    let communicators = &mut session::tables(&turn).communicators;
+    let Some(own) = communicators.find(comm) else { return };
+    if let Cube::Later = (*own).cube {
+        let mut few = [c_int::from(communicators.served < MANY)];
+        // Its ranks may have made others, each with other ranks.
+        if native::agree(&mut few, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && few[0] == 1 {
+            // If there can be none, each call says so.
+            let _ = Communicator::make(own, &turn);
+        }
+    }
 }
 
 impl Communicator {

@@ -18,20 +18,28 @@ pub fn raise(comm: MPI_Comm, call: &str, rank: usize, error: &Error) -> c_int {
         // MPI says no more than its error strings have room for.
         eprintln!("{text}");
     }
-    let code = code(&text);
+    let code = code(&text, class(error));
     // SAFETY: a live communicator.
     unsafe { ffi::PMPI_Comm_call_errhandler(comm, code) };
     code
 }
 
-/// An error code with that text, as far as MPI has room for it.
-fn code(text: &str) -> c_int {
+/// What MPI calls it: a buffer that does not suit the call, or what it has no name for.
+fn class(error: &Error) -> c_int {
+    match error {
+        Error::Length { .. } => ffi::MPI_ERR_TRUNCATE as c_int,
+        _ => native::error_other(),
+    }
+}
+
+/// An error code of a class with that text, as far as MPI has room for it.
+fn code(text: &str, class: c_int) -> c_int {
     let mut codes = CODES.lock().unwrap_or_else(PoisonError::into_inner);
     let codes = codes.get_or_insert_with(HashMap::new);
     if let Some(&code) = codes.get(text) {
         return code;
     }
-    let mut code = native::error_other();
+    let mut code = class;
     if codes.len() >= MANY {
         return code;
     }

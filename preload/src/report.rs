@@ -141,7 +141,9 @@ fn gathered(lines: &str) -> Option<(usize, String)> {
             .collect();
         let mut all = vec![0u8; counts.iter().map(|&count| count as usize).sum()];
         let byte = ffi::RSMPI_UINT8_T;
-        let (from, into) = (lines.as_ptr().cast::<c_void>(), all.as_mut_ptr().cast::<c_void>());
+        // What is empty is nowhere in Rust: at address 1, which is Open MPI's `MPI_IN_PLACE`.
+        let from = if lines.is_empty() { std::ptr::null() } else { lines.as_ptr().cast::<c_void>() };
+        let into = if all.is_empty() { std::ptr::null_mut() } else { all.as_mut_ptr().cast::<c_void>() };
         let code = ffi::PMPI_Gatherv(from, mine, byte, into, counts.as_ptr(), starts.as_ptr(), byte, 0, world);
         (rank == 0 && code == SUCCESS).then(|| (size as usize, String::from_utf8_lossy(&all).into_owned()))
     }

@@ -14,7 +14,7 @@ mod transfer;
 
 pub use handle::{are_known, cancel, free, start};
 pub use pins::{free_operation_later, free_type_later};
-pub use progress::{any, give_way};
+pub use progress::{any, give_way, is_made as are_possible};
 pub use transfer::Transfer;
 
 use crate::calls::{pass, How, Left, Native, Ours};
@@ -123,6 +123,11 @@ impl Start {
             Step::Prepare => Err(Left::ToLater),
             Step::Once | Step::Again => Ok(()),
         }
+    }
+
+    /// Tells the other ranks that this one cannot make the call; why, again.
+    pub fn refuse(&self, call: &Call, why: Error) -> Error {
+        self.cube.refuse_raw(call, why)
     }
 
     pub fn keep_type(&mut self, datatype: MPI_Datatype) {

@@ -32,6 +32,8 @@ pub struct Facts {
     /// Where communicators, and datatypes, have what is ours.
     pub communicator_key: c_int,
     datatype_key: c_int,
+    /// Whether MPI refuses to send and receive into the same memory.
+    pub refuses_aliases: bool,
     pub asked: Asked,
 }
 
@@ -199,7 +201,8 @@ pub fn begin() {
     }
     let report = asked.report.is_some().then(Report::new);
     let types = native::types().into_iter().collect();
-    let facts = Facts { types, operations: native::operations(), communicator_key, datatype_key, asked };
+    let (operations, refuses_aliases) = (native::operations(), native::refuses_aliases());
+    let facts = Facts { types, operations, communicator_key, datatype_key, refuses_aliases, asked };
     let _ = FACTS.set(facts);
     let requests = Requests::default();
     let tables = Tables { layouts: HashMap::default(), communicators: Communicators::default(), requests, report };

@@ -27,6 +27,24 @@ fn c_programs_get_the_same_results() {
     }
 }
 
+/// See the program. A communicator has a hypercube from the beginning where all calls are to be ours, so that nonblocking ones are, too.
+#[test]
+fn odd_calls_do_what_they_do_natively() {
+    let program = built("tests/programs/odd.c", "odd", &[]);
+    for (ranks, shared_memory) in [(1, "single-copy"), (2, "off"), (3, "single-copy"), (3, "off"), (5, "single-copy")] {
+        let variables = [ALL[0], ALL[1], ("HYPERCOLL_SHARED_MEMORY", shared_memory), ("HYPERCOLL_REPORT", "-")];
+        let output = through_hypercoll(&variables, ranks, &program, &[]);
+        assert_eq!(output.code, Some(0), "{ranks} ranks: {}", output.told());
+        for said in ["all is well", "ends well"] {
+            assert_eq!(output.stdout.matches(said).count(), ranks, "{ranks} ranks: {}", output.told());
+        }
+        assert!(!output.stdout.contains("no hypercube yet"), "{}", output.told());
+    }
+    // There is nothing to report.
+    let output = through_hypercoll(&[("HYPERCOLL_REPORT", "-")], 2, &program, &["nothing"]);
+    assert_eq!(output.code, Some(0), "{}", output.told());
+}
+
 #[test]
 fn fortran_programs_get_the_same_results() {
     for (name, flags) in [("mpif", &["-cpp", MODULES][..]), ("f08", &["-cpp", "-DF08", MODULES])] {

@@ -70,6 +70,13 @@ impl Hypercube {
         Ok(())
     }
 
+    /// Tells the other ranks that this one cannot make a call, for a reason that the caller has found, so that they need not wait; the
+    /// reason again.
+    #[track_caller]
+    pub fn refuse_raw(&self, call: &Call, why: Error) -> Error {
+        self.refuse(call.collective.name(), why, Location::caller())
+    }
+
     /// What a call is going to do. How long its buffers are, the plan knows: that is not worked out twice.
     #[inline]
     fn settled(

@@ -2,6 +2,7 @@
 
 use super::{is_in_place, serve, List, Native, Ours, WRONG};
 use crate::datatype::{Back, Blocks, Data, Layout, Lent};
+use crate::native;
 use crate::native::ffi::{MPI_Comm, MPI_Datatype};
 use crate::quick::Key;
 use hypercoll::collective::{Collective, Known, Layout as Lengths};
@@ -38,6 +39,20 @@ pub unsafe fn bcast(
     })
 }
 
+fn same_type(one: MPI_Datatype, other: MPI_Datatype) -> bool {
+    native::word(one) == native::word(other)
+}
+
+/// What a rank gives of its own does not lie in its block of all: [`Ours::apart`] as MPIs look for it that do.
+fn own_block_apart(ours: &Ours, own: &Data, all: &Data) -> Result<(), super::Left> {
+    let block = ours.block(all, ours.rank);
+    let alike = own.count == block.count && own.count > 0 && same_type(own.datatype, block.datatype);
+    match alike && block.layout.is_dense(2) {
+        true => ours.apart(own.at.cast(), block.at.cast()),
+        false => Ok(()),
+    }
+}
+
 #[allow(clippy::too_many_arguments)] // MPI's
 pub unsafe fn gather(
     native: &Native,
@@ -58,8 +73,14 @@ pub unsafe fn gather(
             Some(block) => block,
             None => ours.data(send, send_count, send_type)?,
         };
+        if let Some(all) = all.filter(|_| in_place.is_none()) {
+            own_block_apart(ours, &own, &all)?;
+        }
         let call = ours.call(Collective::Gather, own.len()).with_root(root);
         ours.choose(&call, 1, true)?;
+        if let Some(all) = all {
+            ours.suits_itself(&call, own.len() * ours.size, all.len())?;
+        }
         let sent = own.taken(in_place.is_some());
         let received = all.map_or_else(Lent::none, |all| all.open(false));
         ours.make(call, sent, received, all)
@@ -85,9 +106,15 @@ pub unsafe fn scatter(
             Some(_) => None,
             None => Some(ours.data(receive, receive_count, receive_type)?),
         };
+        if let (Some(own), Some(all)) = (own, all) {
+            own_block_apart(ours, &own, &all)?;
+        }
         let block = own.or(all.map(|all| ours.block(&all, root))).ok_or(WRONG)?;
         let call = ours.call(Collective::Scatter, block.len()).with_root(root);
         ours.choose(&call, 1, true)?;
+        if let Some(all) = all {
+            ours.suits_itself(&call, all.len(), block.len() * ours.size)?;
+        }
         let sent = all.map_or_else(Lent::none, |all| all.lent());
         // In place, what the root would send to itself stays where it is.
         let received = own.map_or_else(|| Lent::own(block.copied()), |own| own.open(false));
@@ -109,9 +136,15 @@ pub unsafe fn allgather(
     serve(native, comm, None, move |ours| {
         let all = ours.all(receive, receive_count, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.data(send, send_count, send_type)).transpose()?;
+        if let Some(own) = own {
+            own_block_apart(ours, &own, &all)?;
+        }
         let mut call = ours.call(Collective::AllGather, all.len() / ours.size);
         call.in_place = own.is_none();
         ours.choose(&call, 1, true)?;
+        if let Some(own) = own {
+            ours.suits_itself(&call, own.len() * ours.size, all.len())?;
+        }
         let sent = own.map_or_else(Lent::none, |own| own.lent());
         let received = all.open(own.is_none());
         ours.make(call, sent, received, all)
@@ -132,8 +165,14 @@ pub unsafe fn alltoall(
     serve(native, comm, None, move |ours| {
         let all = ours.all(receive, receive_count, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.all(send, send_count, send_type)).transpose()?;
+        if send_count == receive_count && send_count > 0 && same_type(send_type, receive_type) {
+            ours.apart(send, receive)?;
+        }
         let call = ours.call(Collective::AllToAll, all.len() / ours.size);
         ours.choose(&call, 1, true)?;
+        if let Some(own) = own {
+            ours.suits_itself(&call, own.len(), all.len())?;
+        }
         let sent = own.map_or_else(|| Lent::own(all.copied()), |own| own.lent());
         let received = all.open(false);
         ours.make(call, sent, received, all)
@@ -178,6 +217,9 @@ pub unsafe fn gatherv(
         }
         let call = ours.call(Collective::Gather, 0).with_root(root).with_layout(lengths);
         ours.choose(&call, 1, true)?;
+        if let Some(all) = &all {
+            ours.suits_itself(&call, own.len(), all.0[root].len())?;
+        }
         ours.make(call, sent, received, all)
     })
 }
@@ -212,6 +254,9 @@ pub unsafe fn scatterv(
         }
         let call = ours.call(Collective::Scatter, 0).with_root(root).with_layout(lengths);
         ours.choose(&call, 1, true)?;
+        if let Some(all) = &all {
+            ours.suits_itself(&call, all.0[root].len(), block.len())?;
+        }
         ours.make(call, sent, received, own)
     })
 }
@@ -237,6 +282,9 @@ pub unsafe fn allgatherv(
         let mut call = ours.call(Collective::AllGather, 0).with_layout(lengths);
         call.in_place = own.is_none();
         ours.choose(&call, 1, true)?;
+        if let Some(own) = own {
+            ours.suits_itself(&call, own.len(), all.0[ours.rank].len())?;
+        }
         ours.make(call, sent, received, all)
     })
 }

@@ -45,6 +45,9 @@ pub unsafe fn reduce(
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
         let in_place = is_root && is_in_place(send);
+        if is_root && count > 0 {
+            ours.apart(send, receive)?;
+        }
         let own = ours.data(if in_place { receive } else { send }, count, datatype)?;
         let op = ours.operation(op, datatype, own.layout)?;
         let call = ours.call(Collective::Reduce, own.count).with_root(root);
@@ -67,6 +70,9 @@ pub unsafe fn allreduce(
 ) -> c_int {
     serve(native, comm, Key::of_reduction(count, datatype, op), move |ours| {
         let in_place = is_in_place(send);
+        if count > 0 {
+            ours.apart(send, receive)?;
+        }
         let result = ours.data(receive, count, datatype)?;
         let op = ours.operation(op, datatype, result.layout)?;
         let mut call = ours.call(Collective::AllReduce, result.count);
@@ -90,6 +96,9 @@ unsafe fn prefix(
 ) -> c_int {
     serve(native, comm, Key::of_reduction(count, datatype, op), move |ours| {
         let result = ours.data(receive, count, datatype)?;
+        if count > 0 {
+            ours.apart(send, receive)?;
+        }
         let op = ours.operation(op, datatype, result.layout)?;
         let call = ours.call(collective, result.count);
         let in_place = is_in_place(send);
@@ -139,6 +148,9 @@ pub unsafe fn reduce_scatter_block(
 ) -> c_int {
     serve(native, comm, Key::of_reduction(count, datatype, op), move |ours| {
         let in_place = is_in_place(send);
+        if count > 0 {
+            ours.apart(send, receive)?;
+        }
         let all = ours.all(if in_place { receive } else { send }, count, datatype)?;
         let op = ours.operation(op, datatype, all.layout)?;
         let result = ours.data(receive, count, datatype)?;
@@ -165,6 +177,9 @@ pub unsafe fn reduce_scatter(
         let counts = counts.map_err(|_| WRONG)?;
         let sum = counts.iter().try_fold(0i64, |sum, &count| sum.checked_add(count as i64)).ok_or(WRONG)?;
         let in_place = is_in_place(send);
+        if sum > 0 {
+            ours.apart(send, receive)?;
+        }
         let all = ours.data(if in_place { receive } else { send }, sum, datatype)?;
         let op = ours.operation(op, datatype, all.layout)?;
         let result = Data { at: receive.cast_mut().cast(), count: counts[ours.rank], ..all };

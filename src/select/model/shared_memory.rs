@@ -40,7 +40,9 @@ pub fn time(
     let formula = (algorithm.formula)(&algorithm.shape(call, parameters));
     let (hops, signals) = (formula.hops as f64, (algorithm.signals)(call.size) as f64);
     let cores = shared.cores.min(call.size) as f64;
-    let copies = formula.path.max(match parameters.packet {
+    // One that holds all is none.
+    let packet = parameters.packet.filter(|&packet| packet < call.space().len());
+    let copies = formula.path.max(match packet {
         // A whole message is copied on one core. (Of sizes between powers of two the formula does not know how many there are.)
         None if call.size.is_power_of_two() => {
             let message = (formula.path / hops.max(1.0)).max(1.0);
@@ -48,7 +50,7 @@ pub fn time(
         }
         _ => formula.moved / cores,
     });
-    let passed_on = match parameters.packet {
+    let passed_on = match packet {
         Some(_) => PASSED_ON + PACKETS_IN_TURNS * (turn(call, shared) - 4.0).max(0.0),
         None if hops > 1.0 => PASSED_ON,
         None => 1.0,
@@ -61,16 +63,16 @@ pub fn time(
         false if whole && call.size > 2 => (1, BROADCAST_FAR),
         _ => (1, 1.0),
     };
-    let cached = parameters.packet.is_some() || call.count.saturating_mul(vectors * element) <= CACHES;
+    let cached = packet.is_some() || call.count.saturating_mul(vectors * element) <= CACHES;
     let memory = if cached { 1.0 } else { far };
     // Ranks that share a core start their messages one after the other.
     let rounds = formula.rounds as f64;
     let messages = if formula.elements > 0.0 { formula.moved * rounds / formula.elements } else { 0.0 };
     let start_ups = rounds.max(messages / cores) + SIGNAL * signals / cores;
-    let tau = machine.tau + parameters.packet.map_or(0.0, |_| awaited(call, shared, machine));
+    let tau = machine.tau + packet.map_or(0.0, |_| awaited(call, shared, machine));
     let whole = machine.t_c * passed_on * memory;
     // Short messages, and packets, are copied into memory of both and out of it.
-    let message = parameters.packet.map_or(formula.elements / rounds.max(1.0), |packet| packet as f64);
+    let message = packet.map_or(formula.elements / rounds.max(1.0), |packet| packet as f64);
     let piped = machine.piped.filter(|_| message * (element as f64) < SINGLE_COPY_FROM as f64);
     hops * machine.hop * turn(call, shared)
         + start_ups * tau
