@@ -7,6 +7,7 @@ use crate::communicator;
 use crate::foreign;
 use crate::kind::Kind;
 use crate::native::{ffi, SUCCESS};
+use crate::quick::{self, Key, Who};
 use crate::session;
 use ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
 use std::ffi::{c_char, c_int, c_void};
@@ -74,6 +75,42 @@ macro_rules! argument {
     };
 }
 
+/// Makes a call of which it is known who makes it, and returns.
+macro_rules! known {
+    (barrier $kind:path, $native:ident ($comm:ident)) => {
+        known!(@made $kind, $comm, Key::NOTHING, std::ptr::null(), std::ptr::null(), $native ($comm))
+    };
+    (bcast $kind:path, $native:ident ($buffer:ident $count:ident $datatype:ident $root:ident $comm:ident)) => {
+        known!(@made $kind, $comm, Key::of($count.given(), $datatype, $root.given()), std::ptr::null(), $buffer,
+            $native ($buffer, $count, $datatype, $root, $comm))
+    };
+    (allreduce $kind:path, $native:ident ($from:ident $into:ident $count:ident $datatype:ident $op:ident $comm:ident)) => {
+        known!(@made $kind, $comm, Key::of_reduction($count.given(), $datatype, $op, 0, calls::is_in_place($from)), $from, $into,
+            $native ($from, $into, $count, $datatype, $op, $comm))
+    };
+    (scan $($rest:tt)*) => {
+        known!(allreduce $($rest)*)
+    };
+    (exscan $($rest:tt)*) => {
+        known!(allreduce $($rest)*)
+    };
+    (reduce $kind:path, $native:ident
+        ($from:ident $into:ident $count:ident $datatype:ident $op:ident $root:ident $comm:ident)
+    ) => {
+        known!(@made $kind, $comm,
+            Key::of_reduction($count.given(), $datatype, $op, $root.given(), calls::is_in_place($from)), $from, $into,
+            $native ($from, $into, $count, $datatype, $op, $root, $comm))
+    };
+    (@made $kind:path, $comm:ident, $key:expr, $send:expr, $receive:expr, $native:ident $arguments:tt) => {
+        match quick::who($kind, $comm, $key) {
+            Who::Native => return ffi::$native $arguments,
+            Who::Ours(again) => return quick::again($kind, $comm, again, $send, $receive),
+            Who::Unknown => (),
+        }
+    };
+    ($other:ident $($rest:tt)*) => {};
+}
+
 macro_rules! entry {
     ([$name:ident $native:ident] $kind:ident $ours:ident ($($p:ident: $letter:ident),*)) => {
         #[doc = concat!("`", stringify!($name), "`.")]
@@ -82,8 +119,15 @@ macro_rules! entry {
         /// As MPI says.
         #[no_mangle]
         pub unsafe extern "C" fn $name($($p: of_letter!($letter)),*) -> c_int {
-            let native = Native { kind: Kind::$kind, how: How::Waits, call: &|| ffi::$native($($p),*) };
-            calls::$ours(&native, $(argument!($letter $p)),*)
+            // By itself, so that a call that is known has no more to do than to go on.
+            #[inline(never)]
+            #[allow(clippy::too_many_arguments)] // MPI's
+            unsafe fn looked_at($($p: of_letter!($letter)),*) -> c_int {
+                let native = Native { kind: Kind::$kind, how: How::Waits, call: &|| ffi::$native($($p),*) };
+                calls::$ours(&native, $(argument!($letter $p)),*)
+            }
+            known!($ours Kind::$kind, $native ($($p)*));
+            looked_at($($p),*)
         }
     };
 }

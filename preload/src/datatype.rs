@@ -274,6 +274,11 @@ impl Lent {
         Lent { start: scratch.start(), scratch: Some(scratch) }
     }
 
+    /// Whether it is the program's, or none.
+    pub fn is_direct(&self) -> bool {
+        self.scratch.is_none()
+    }
+
     pub fn none() -> Lent {
         Lent { start: std::ptr::null_mut(), scratch: None }
     }

@@ -1,12 +1,21 @@
-//! Calls that are known to go to MPI without another look: that costs less than what there is to see.
+//! Calls that are known: to go to MPI without another look, which costs less than what there is to see, or to be ours as they were before.
 //!
-//! Of each collective the last such call is remembered, by its communicator, count, predefined datatype and operation.
+//! Of each collective some are remembered, by their communicator, count, predefined datatype and operation.
 
+use crate::communicator::Communicator;
+use crate::failure;
 use crate::kind::Kind;
-use crate::native;
 use crate::native::ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
+use crate::native::{self, SUCCESS};
+use crate::operation::Operation;
 use crate::session;
 use crate::trial;
+use crate::turn;
+use hypercoll::raw::{Buffers, Operator, RawPlan};
+use hypercoll::schedule::Side;
+use hypercoll::Hypercube;
+use std::ffi::{c_int, c_void};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// What such a call is known by.
@@ -15,6 +24,26 @@ pub struct Key {
     count: usize,
     datatype: usize,
     operation: usize,
+    /// The root, and whether it is in place: of no matter to MPI.
+    form: usize,
+}
+
+/// A call of ours, worked out.
+pub struct Again {
+    pub own: *mut Communicator,
+    pub cube: Rc<Hypercube>,
+    pub planned: RawPlan<'static>,
+    pub operation: Option<Operation>,
+    /// Bytes from the address of a buffer to its data.
+    pub first: isize,
+}
+
+/// Who makes a call.
+pub enum Who {
+    Native,
+    Ours(*const Again),
+    /// That is to be seen.
+    Unknown,
 }
 
 /// In a cache line of its own.
@@ -26,68 +55,168 @@ struct Known {
     operation: AtomicUsize,
     /// For how many calls that is known.
     stands: AtomicPtr<AtomicU64>,
+    /// What is ours, and in which form; null if the call goes to MPI. A counted reference.
+    again: AtomicPtr<Again>,
+    form: AtomicUsize,
 }
 
 /// No communicator.
 const NONE: usize = 1;
+/// Calls of a collective that are known at a time.
+const KEPT: usize = 4;
 
-static KNOWN: [Known; 22] = [const {
-    Known {
-        comm: AtomicUsize::new(NONE),
-        count: AtomicUsize::new(0),
-        datatype: AtomicUsize::new(0),
-        operation: AtomicUsize::new(0),
-        stands: AtomicPtr::new(std::ptr::null_mut()),
-    }
+static KNOWN: [[Known; KEPT]; 22] = [const {
+    [const {
+        Known {
+            comm: AtomicUsize::new(NONE),
+            count: AtomicUsize::new(0),
+            datatype: AtomicUsize::new(0),
+            operation: AtomicUsize::new(0),
+            stands: AtomicPtr::new(std::ptr::null_mut()),
+            again: AtomicPtr::new(std::ptr::null_mut()),
+            form: AtomicUsize::new(0),
+        }
+    }; KEPT]
 }; 22];
 /// Whether every call is to be looked at, for an explanation that may be asked for.
 static EXPLAINED: AtomicBool = AtomicBool::new(false);
+/// For more calls than a program makes.
+static ALWAYS: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// For how many calls something stands that depends on no time that was measured.
+pub fn always() -> *const AtomicU64 {
+    &raw const ALWAYS
+}
 
 impl Key {
-    pub fn of(count: i64, datatype: MPI_Datatype) -> Option<Key> {
-        Some(Key { count: count as usize, datatype: native::word(datatype), operation: 0 })
+    #[inline(always)]
+    pub fn of(count: i64, datatype: MPI_Datatype, root: i64) -> Key {
+        Key { count: count as usize, datatype: native::word(datatype), operation: 0, form: root as usize }
     }
 
-    pub fn of_reduction(count: i64, datatype: MPI_Datatype, operation: MPI_Op) -> Option<Key> {
-        Some(Key { count: count as usize, datatype: native::word(datatype), operation: native::word(operation) })
+    #[inline(always)]
+    pub fn of_reduction(count: i64, datatype: MPI_Datatype, operation: MPI_Op, root: i64, in_place: bool) -> Key {
+        let form = (root as usize) << 1 | usize::from(in_place);
+        let (datatype, operation) = (native::word(datatype), native::word(operation));
+        Key { count: count as usize, datatype, operation, form }
     }
 
     /// Of a call without data.
-    pub const NOTHING: Option<Key> = Some(Key { count: 0, datatype: 0, operation: 0 });
+    pub const NOTHING: Key = Key { count: 0, datatype: 0, operation: 0, form: 0 };
+
+    #[inline(always)]
+    fn place(&self) -> usize {
+        (self.count ^ self.operation ^ self.operation >> 8 ^ self.operation >> 12) % KEPT
+    }
 }
 
-/// Whether a call goes to MPI.
+/// Who makes a call, if that is known: then it is one fewer for which it is.
 #[inline(always)]
-pub fn is_native(kind: Kind, comm: MPI_Comm, key: Option<Key>) -> bool {
-    let known = &KNOWN[kind as usize];
-    let Some(Key { count, datatype, operation }) = key else { return false };
-    known.comm.load(Relaxed) == native::word(comm)
+pub fn who(kind: Kind, comm: MPI_Comm, key: Key) -> Who {
+    let known = &KNOWN[kind as usize][key.place()];
+    let Key { count, datatype, operation, form } = key;
+    let is_it = known.comm.load(Relaxed) == native::word(comm)
         && known.count.load(Relaxed) == count
         && known.datatype.load(Relaxed) == datatype
-        && known.operation.load(Relaxed) == operation
-        // SAFETY: there as long as the communicator, with which all this is forgotten.
-        && trial::use_up(unsafe { &*known.stands.load(Relaxed) })
+        && known.operation.load(Relaxed) == operation;
+    if !is_it {
+        return Who::Unknown;
+    }
+    let again = known.again.load(Relaxed);
+    if !again.is_null() && known.form.load(Relaxed) != form {
+        return Who::Unknown;
+    }
+    // SAFETY: there as long as the communicator, with which all this is forgotten.
+    match (unsafe { trial::use_up(&*known.stands.load(Relaxed)) }, again.is_null()) {
+        (false, _) => Who::Unknown,
+        (true, true) => Who::Native,
+        (true, false) => Who::Ours(again),
+    }
 }
 
-/// Remembers that it does, for as many calls as a number says that is there as long as the communicator. Several threads would see one part of what another one writes.
-pub fn remember(kind: Kind, comm: MPI_Comm, key: Option<Key>, stands: *const AtomicU64) {
-    let Some(Key { count, datatype, operation }) = key else { return };
+/// Remembers who makes a call, for as many calls as a number says that is there as long as the communicator. Several threads would see one
+/// part of what another one writes.
+pub fn remember(kind: Kind, comm: MPI_Comm, key: Option<Key>, stands: *const AtomicU64, again: Option<Again>) {
+    let Some(key) = key else { return };
     let facts = session::facts();
+    let Key { count, datatype, operation, form } = key;
     let predefined = datatype == 0 || facts.types.contains_key(&datatype);
     if !predefined || facts.asked.report.is_some() || session::several_threads() || EXPLAINED.load(Relaxed) {
         return;
     }
-    let known = &KNOWN[kind as usize];
+    // Another operation of the program's may come to have the same handle.
+    if again.is_some() && operation != 0 && facts.operations.iter().all(|(known, _)| *known != operation) {
+        return;
+    }
+    let known = &KNOWN[kind as usize][key.place()];
+    known.forget();
     known.count.store(count, Relaxed);
     known.datatype.store(datatype, Relaxed);
     known.operation.store(operation, Relaxed);
     known.stands.store(stands.cast_mut(), Relaxed);
+    let again = again.map_or(std::ptr::null(), |again| Rc::into_raw(Rc::new(again)));
+    known.again.store(again.cast_mut(), Relaxed);
+    known.form.store(form, Relaxed);
     known.comm.store(native::word(comm), Relaxed);
+}
+
+impl Known {
+    fn forget(&self) {
+        self.comm.store(NONE, Relaxed);
+        let again = self.again.swap(std::ptr::null_mut(), Relaxed);
+        if !again.is_null() {
+            // SAFETY: a counted reference, which nobody finds here any more.
+            drop(unsafe { Rc::from_raw(again.cast_const()) });
+        }
+    }
+}
+
+/// Makes a call of ours again.
+///
+/// # Safety
+/// As [`who`] has found it, for buffers that are as MPI says.
+#[inline(never)]
+pub unsafe fn again(
+    kind: Kind,
+    comm: MPI_Comm,
+    again: *const Again,
+    send: *const c_void,
+    receive: *const c_void,
+) -> c_int {
+    // It may be forgotten in the middle of the call.
+    Rc::increment_strong_count(again);
+    let again = Rc::from_raw(again);
+    let turn = turn::take();
+    (*again.own).left = None;
+    let at = |address: *const c_void| address.cast::<u8>().wrapping_offset(again.first);
+    let buffers = Buffers { send: at(send), receive: at(receive).cast_mut() };
+    let outcome = match &again.operation {
+        None => again.cube.run_planned(&again.planned, buffers, None),
+        Some(op) => {
+            let combine = |side: Side, from: &[u8], into: &mut [u8]| op.combine(side, from, into);
+            let operator = Operator { name: op.name, commutes: op.commutes, combine: &combine };
+            again.cube.run_planned(&again.planned, buffers, Some(&operator))
+        }
+    };
+    match outcome {
+        Ok(()) => SUCCESS,
+        Err(error) => {
+            let rank = (*again.own).rank;
+            drop(turn);
+            failure::raise(comm, kind.name(), rank, &error)
+        }
+    }
 }
 
 /// Forgets all, as a communicator goes, or something else is asked of one.
 pub fn forget() {
-    KNOWN.iter().for_each(|known| known.comm.store(NONE, Relaxed));
+    KNOWN.iter().flatten().for_each(Known::forget);
+}
+
+/// Forgets the calls of a verdict, as there is another one.
+pub fn forget_of(verdict: *const AtomicU64) {
+    let of_it = KNOWN.iter().flatten().filter(|known| std::ptr::eq(known.stands.load(Relaxed), verdict));
+    of_it.for_each(Known::forget);
 }
 
 /// From now on every call is looked at.

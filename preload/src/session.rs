@@ -5,6 +5,7 @@ use crate::datatype::Layout;
 use crate::foreign;
 use crate::kind::{Form, Kind, Kinds};
 use crate::native::{self, ffi, Named, Predefined, SUCCESS};
+use crate::quick;
 use crate::report::{self, Report};
 use crate::requests::{self, Requests};
 use crate::turn::{self, Turn};
@@ -228,6 +229,7 @@ unsafe extern "C" fn not_copied<H>(
 extern "C" fn mpi_ends(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
     if STATE.swap(OVER, Ordering::AcqRel) == ACTIVE {
         let turn = turn::take();
+        quick::forget();
         requests::let_go(&turn);
         let tables = tables(&turn);
         let served = tables.communicators.let_go();

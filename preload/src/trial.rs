@@ -7,6 +7,7 @@
 //! is the same on all ranks.
 
 use crate::native::{self, ffi};
+use crate::quick;
 use ffi::MPI_Comm;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -84,6 +85,8 @@ impl Trial {
         if self.calls == TURNS * length {
             let (who, clear) = decided([&mut self.ours, &mut self.natives].map(mean), comm);
             self.verdict = Some(who);
+            // Calls that were remembered by the last one would come to life again.
+            quick::forget_of(self.stands());
             if !clear {
                 self.doubled = LONGEST.min(self.doubled + 1);
             }

@@ -59,8 +59,13 @@ fn fortran_programs_get_the_same_results() {
 #[test]
 fn wrong_programs_get_errors_on_all_ranks() {
     let program = built("tests/programs/wrong.c", "wrong", &[]);
-    let differ = ["rank 1 called barrier", "rank 1 called all-reduce (call 4, 5 x MPI_INT", "mpi_max"];
-    for (what, told) in ["calls", "lengths", "operations"].into_iter().zip(differ) {
+    let differ = [
+        "rank 1 called barrier",
+        "rank 1 called all-reduce (call 4, 5 x MPI_INT",
+        "mpi_max",
+        "rank 1 called all-reduce (call 102, 1 x MPI_INT",
+    ];
+    for (what, told) in ["calls", "lengths", "operations", "known"].into_iter().zip(differ) {
         let output = through_hypercoll(&ALL, 3, &program, &[what, "return"]);
         assert_eq!(output.code, Some(0), "{what}: {}", output.told());
         for rank in 0..3 {
@@ -143,6 +148,19 @@ fn examples_run() {
         assert!(output.stdout.contains("the mean is") && output.stdout.contains("3.00"), "{}", output.told());
         let ours = output.stdout.lines().any(|row| row.starts_with("allreduce") && row.contains("ours: "));
         assert!(ours, "{}", output.told());
+    }
+}
+
+/// Calls that are remembered are not taken for others, whoever makes them.
+#[test]
+fn calls_that_come_again_are_the_same() {
+    let program = built("tests/programs/again.c", "again", &[]);
+    for ranks in [2, 3, 4] {
+        for compare in ["off", "exact", "all"] {
+            let output = through_hypercoll(&[ALL[0], ("HYPERCOLL_COMPARE", compare)], ranks, &program, &[]);
+            assert_eq!(output.code, Some(0), "{}", output.told());
+            assert_eq!(output.stdout.matches("all is well").count(), ranks, "{}", output.told());
+        }
     }
 }
 

@@ -5,8 +5,9 @@ use crate::collective::Call;
 use crate::engine::arguments::Arguments;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::plan::Plan;
-use crate::raw::{packed, Buffers, Datatype, Operator, RawRequest};
+use crate::hash::Fnv;
+use crate::operation::Reduction;
+use crate::raw::{packed, Buffers, Datatype, Operator, RawPlan, RawRequest};
 use crate::select::Options;
 use std::panic::Location;
 use std::rc::Rc;
@@ -36,7 +37,7 @@ impl Hypercube {
     ) -> Result<RawRequest<'d>> {
         let at = Location::caller();
         let mut engine = self.engine()?;
-        let plan = self.settled(&mut engine, at, &mut call, options, datatype, operator)?;
+        let RawPlan { plan, .. } = self.settled(&mut engine, at, &mut call, options, datatype, operator)?;
         let (spans, packed) = packed(&call, plan.lengths, buffers, datatype);
         let mut arguments = Arguments::untyped(at, call.count, datatype, operator, spans);
         let ticket = engine.start(&plan, &mut arguments, false);
@@ -54,18 +55,49 @@ impl Hypercube {
     #[track_caller]
     pub unsafe fn run_raw(
         &self,
-        mut call: Call,
+        call: Call,
         options: &Options,
         buffers: Buffers,
         datatype: &Datatype,
         operator: Option<&Operator>,
     ) -> Result<()> {
+        let planned = self.plan_raw(call, options, datatype, operator)?;
+        self.run_planned(&planned, buffers, operator)
+    }
+
+    /// Works out a call that is to be run by [`Hypercube::run_planned`], once or again and again. Nothing is sent, but if it is refused,
+    /// the other ranks are told: all ranks do this alike, in the place of the first run.
+    ///
+    /// # Errors
+    /// As for [`Hypercube::start_raw`].
+    #[track_caller]
+    pub fn plan_raw<'d>(
+        &self,
+        mut call: Call,
+        options: &Options,
+        datatype: &Datatype<'d>,
+        operator: Option<&Operator>,
+    ) -> Result<RawPlan<'d>> {
         let at = Location::caller();
         let mut engine = self.engine()?;
-        let plan = self.settled(&mut engine, at, &mut call, options, datatype, operator)?;
-        let (spans, packed) = packed(&call, plan.lengths, buffers, datatype);
-        let mut arguments = Arguments::untyped(at, call.count, datatype, operator, spans);
-        self.execute(engine, plan, &mut arguments)?;
+        self.settled(&mut engine, at, &mut call, options, datatype, operator)
+    }
+
+    /// Runs a call to its end that has been worked out. It is made as it was worked out then, whatever has been asked of the communicator
+    /// since, and is a call like all others to those ranks that have not.
+    ///
+    /// # Safety
+    /// As for [`Hypercube::start_raw`], until this returns. The plan is of this communicator, and the operator is that of the plan.
+    ///
+    /// # Errors
+    /// What goes wrong between ranks.
+    pub unsafe fn run_planned(&self, planned: &RawPlan, buffers: Buffers, operator: Option<&Operator>) -> Result<()> {
+        let mut engine = self.engine()?;
+        engine.intact()?;
+        let RawPlan { plan, datatype, .. } = planned;
+        let (spans, packed) = packed(&plan.call, plan.lengths, buffers, datatype);
+        let mut arguments = Arguments::planned(planned, operator, spans);
+        self.execute(engine, Rc::clone(plan), &mut arguments)?;
         packed.iter().for_each(|packed| packed.unpack());
         Ok(())
     }
@@ -79,15 +111,15 @@ impl Hypercube {
 
     /// What a call is going to do. How long its buffers are, the plan knows: that is not worked out twice.
     #[inline]
-    fn settled(
+    fn settled<'d>(
         &self,
         engine: &mut Engine,
         at: &'static Location<'static>,
         call: &mut Call,
         options: &Options,
-        datatype: &Datatype,
+        datatype: &Datatype<'d>,
         operator: Option<&Operator>,
-    ) -> Result<Rc<Plan>> {
+    ) -> Result<RawPlan<'d>> {
         call.ordered = operator.is_some_and(|operator| !operator.commutes);
         self.placed(call);
         let wrong = if call.size != self.size() {
@@ -99,6 +131,8 @@ impl Hypercube {
         } else {
             None
         };
-        self.planned(engine, at, call, wrong.as_ref().map_or(Ok(datatype.size), Err), options, None)
+        let plan = self.planned(engine, at, call, wrong.as_ref().map_or(Ok(datatype.size), Err), options, None)?;
+        let [kind, operation] = [Fnv::of(datatype.name), operator.map_or(0, Reduction::signature)];
+        Ok(RawPlan { plan, datatype: *datatype, kind, operation, at })
     }
 }

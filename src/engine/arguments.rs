@@ -6,7 +6,7 @@ use crate::buffer::{Element, Elements, ElementsMut};
 use crate::executor::memory::Span;
 use crate::hash::Fnv;
 use crate::operation::Reduction;
-use crate::raw::Datatype;
+use crate::raw::{Datatype, RawPlan};
 use crate::schedule::Side;
 use bytemuck::checked;
 use std::any::type_name;
@@ -226,6 +226,37 @@ impl<'b> Arguments<'b> {
             element: datatype.size,
             element_name: Named::Name(datatype.name),
             kind: Fnv::of(datatype.name),
+            buffers,
+            compute,
+            staging: None,
+            valid: |_| true,
+            besides: None,
+            at,
+            _borrowed: PhantomData,
+        }
+    }
+
+    /// Of a call that has been worked out, with the operator of its plan.
+    ///
+    /// # Safety
+    /// As for [`Arguments::untyped`].
+    #[inline(always)]
+    pub unsafe fn planned<O: Reduction<u8>>(
+        planned: &RawPlan,
+        operation: Option<&O>,
+        buffers: [Span; 2],
+    ) -> Arguments<'b> {
+        let &RawPlan { ref plan, ref datatype, kind, operation: signature, at } = planned;
+        let (act, name) = (combine_bytes::<O>, name::<u8, O>);
+        let compute = operation.map(|operation| {
+            let data = std::ptr::from_ref(operation).cast();
+            Compute::Combine(Operator { data, act, name, signature, _kept: None })
+        });
+        Arguments {
+            count: plan.call.count,
+            element: datatype.size,
+            element_name: Named::Name(datatype.name),
+            kind,
             buffers,
             compute,
             staging: None,

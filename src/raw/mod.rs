@@ -1,6 +1,7 @@
 //! The raw entry: calls on untyped buffers, for those that wrap this library in another interface.
 //!
-//! [`Hypercube::run_raw`](crate::Hypercube::run_raw) and [`start_raw`](crate::Hypercube::start_raw) make them. A [`Datatype`] says how elements lie in memory, an [`Operator`] how the bytes of elements are combined, a [`Call`] what is to be
+//! [`Hypercube::run_raw`](crate::Hypercube::run_raw) and [`start_raw`](crate::Hypercube::start_raw) make them;
+//! [`plan_raw`](crate::Hypercube::plan_raw) works one out that is run again and again. A [`Datatype`] says how elements lie in memory, an [`Operator`] how the bytes of elements are combined, a [`Call`] what is to be
 //! done; nothing below is generic.
 //! The typed calls of a communicator take the same way. Only the buffers are left to the caller's
 //! care: all else is checked as in the typed calls.
@@ -49,7 +50,10 @@ use crate::error::{Error, Result};
 use crate::executor::memory::Span;
 use crate::hash::Fnv;
 use crate::operation::Reduction;
+use crate::plan::Plan;
 use crate::schedule::Side;
+use std::panic::Location;
+use std::rc::Rc;
 
 /// A buffer that is borrowed for as long as a call may use it: its address, for when the call is over, and its elements.
 pub(crate) fn lent<S: Buffer + ?Sized>(buffer: &S) -> (*const S, Elements<'_, S::Element>) {
@@ -175,6 +179,17 @@ impl Packed<'_> {
             packing.unpack(&self.received, self.receive, self.count);
         }
     }
+}
+
+/// A raw call that has been worked out, to be run again and again: see [`Hypercube::plan_raw`](crate::Hypercube::plan_raw).
+pub struct RawPlan<'d> {
+    pub(crate) plan: Rc<Plan>,
+    pub(crate) datatype: Datatype<'d>,
+    /// Hashes of the names of the datatype and of the operator.
+    pub(crate) kind: u64,
+    pub(crate) operation: u64,
+    /// Where it was worked out.
+    pub(crate) at: &'static Location<'static>,
 }
 
 /// A raw call that has been started. Dropping it waits.

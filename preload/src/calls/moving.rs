@@ -10,16 +10,14 @@ use std::ffi::{c_int, c_void};
 
 type Address = *const c_void;
 
-#[inline]
 pub unsafe fn barrier(native: &Native, comm: MPI_Comm) -> c_int {
-    serve(native, comm, Key::NOTHING, move |ours| {
+    serve(native, comm, Some(Key::NOTHING), move |ours| {
         let call = ours.call(Collective::Barrier, 0);
         ours.choose(&call, 0, true)?;
         ours.make(call, Lent::none(), Lent::none(), Back::Nothing)
     })
 }
 
-#[inline]
 pub unsafe fn bcast(
     native: &Native,
     buffer: Address,
@@ -28,7 +26,7 @@ pub unsafe fn bcast(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Key::of(count, datatype), move |ours| {
+    serve(native, comm, Some(Key::of(count, datatype, root)), move |ours| {
         let (root, data) = (ours.root(root)?, ours.data(buffer, count, datatype)?);
         let call = ours.call(Collective::Broadcast, data.len()).with_root(root);
         ours.choose(&call, 1, true)?;

@@ -30,7 +30,6 @@ unsafe fn reduced(
 }
 
 #[allow(clippy::too_many_arguments)] // MPI's
-#[inline]
 pub unsafe fn reduce(
     native: &Native,
     send: Address,
@@ -41,7 +40,8 @@ pub unsafe fn reduce(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Key::of_reduction(count, datatype, op), move |ours| {
+    let key = Key::of_reduction(count, datatype, op, root, is_in_place(send));
+    serve(native, comm, Some(key), move |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
         let in_place = is_root && is_in_place(send);
@@ -58,7 +58,6 @@ pub unsafe fn reduce(
 }
 
 #[allow(clippy::too_many_arguments)] // MPI's
-#[inline]
 pub unsafe fn allreduce(
     native: &Native,
     send: Address,
@@ -68,7 +67,8 @@ pub unsafe fn allreduce(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Key::of_reduction(count, datatype, op), move |ours| {
+    let key = Key::of_reduction(count, datatype, op, 0, is_in_place(send));
+    serve(native, comm, Some(key), move |ours| {
         let in_place = is_in_place(send);
         if count > 0 {
             ours.apart(send, receive)?;
@@ -94,7 +94,8 @@ unsafe fn prefix(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Key::of_reduction(count, datatype, op), move |ours| {
+    let key = Key::of_reduction(count, datatype, op, 0, is_in_place(send));
+    serve(native, comm, Some(key), move |ours| {
         let result = ours.data(receive, count, datatype)?;
         if count > 0 {
             ours.apart(send, receive)?;
@@ -146,7 +147,7 @@ pub unsafe fn reduce_scatter_block(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Key::of_reduction(count, datatype, op), move |ours| {
+    serve(native, comm, None, move |ours| {
         let in_place = is_in_place(send);
         if count > 0 {
             ours.apart(send, receive)?;

@@ -1,0 +1,57 @@
+/* Short calls that come again and again, and others between them that differ in little: counts, roots, operations, datatypes, buffers in
+ * place, communicators that go and others that come in their place. Each result is compared with what it has to be. */
+
+#include <mpi.h>
+#include <stdio.h>
+
+static int rank, size, wrong;
+
+static void check(int right, const char *what, int turn) {
+    if (!right && wrong++ < 5) printf("rank %d: %s is wrong in turn %d\n", rank, what, turn);
+}
+
+static void turn(MPI_Comm comm, int t) {
+    double reals[3] = {rank + t, 2 * t, 0.5}, sums[3] = {-1, -1, -1};
+    int numbers[2] = {rank - t, rank * t}, most[2];
+    double ranks = size * (size - 1) / 2.0;
+    int count = 1 + t % 2;
+    MPI_Allreduce(reals, sums, count, MPI_DOUBLE, MPI_SUM, comm);
+    check(sums[0] == ranks + size * t && sums[1] == (count > 1 ? 2.0 * size * t : -1) && sums[2] == -1, "a sum", t);
+    MPI_Allreduce(numbers, most, 2, MPI_INT, MPI_MAX, comm);
+    check(most[0] == size - 1 - t && most[1] == (size - 1) * t, "a maximum", t);
+    MPI_Allreduce(numbers, most, 2, MPI_INT, MPI_SUM, comm);
+    check(most[0] == (int)ranks - size * t && most[1] == (int)ranks * t, "a sum of integers", t);
+    if (t % 3 == 0) {
+        MPI_Allreduce(MPI_IN_PLACE, reals, 1, MPI_DOUBLE, MPI_SUM, comm);
+        check(reals[0] == ranks + size * t && reals[1] == 2 * t, "a sum in place", t);
+    }
+    int root = t / 4 % size, said[2] = {rank == root ? 7 * t : -1, -2};
+    MPI_Bcast(said, 1, MPI_INT, root, comm);
+    check(said[0] == 7 * t && said[1] == -2, "a broadcast", t);
+    most[0] = most[1] = -3;
+    MPI_Reduce(numbers, most, 1, MPI_INT, MPI_MIN, root, comm);
+    check(most[0] == (rank == root ? -t : -3) && most[1] == -3, "a reduction", t);
+    most[0] = rank;
+    MPI_Reduce(rank == root ? MPI_IN_PLACE : most, rank == root ? most : NULL, 1, MPI_INT, MPI_SUM, root, comm);
+    check(most[0] == (rank == root ? (int)ranks : rank), "a reduction in place", t);
+    MPI_Scan(&rank, most, 1, MPI_INT, MPI_SUM, comm);
+    check(most[0] == rank * (rank + 1) / 2, "a prefix sum", t);
+    MPI_Barrier(comm);
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int round = 0; round < 4; round++) {
+        MPI_Comm comm;
+        /* Ranks in another order every time, under what may be the same handle. */
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        MPI_Comm_split(MPI_COMM_WORLD, 0, round % 2 ? -rank : rank, &comm);
+        MPI_Comm_rank(comm, &rank);
+        for (int t = 0; t < 150; t++) turn(comm, t);
+        MPI_Comm_free(&comm);
+    }
+    if (!wrong) printf("rank %d: all is well\n", rank);
+    MPI_Finalize();
+    return 0;
+}
