@@ -228,6 +228,51 @@ pub fn longest_even_part(len: usize, i: u32) -> usize {
 mod tests {
     use super::*;
 
+    /// All exchanges of a cube with so many near dimensions.
+    fn exchanges(n: u32, near: u32) -> [Exchange; 4] {
+        let of = |symmetrized, down| Exchange { n, symmetrized, one_way: false, backwards: false, near, down };
+        [of(false, false), of(false, true), of(true, false), of(true, true)]
+    }
+
+    #[test]
+    fn slices_go_through_all_dimensions_the_far_ones_first_and_at_once() {
+        for (n, near) in (1..7).flat_map(|n| (0..n).map(move |near| (n, near))) {
+            for exchange in exchanges(n, near) {
+                for slice in 0..exchange.slices() {
+                    let mut ports: Vec<u32> = (0..n).map(|step| exchange.port(slice, step)).collect();
+                    assert!(ports[..(n - near) as usize].iter().all(|&port| port >= near), "{n} {near} {ports:?}");
+                    ports.sort_unstable();
+                    assert_eq!(ports, (0..n).collect::<Vec<_>>());
+                }
+                for step in 0..n - near {
+                    let mut ports: Vec<u32> = (0..exchange.slices()).map(|slice| exchange.port(slice, step)).collect();
+                    ports.sort_unstable();
+                    ports.dedup();
+                    assert_eq!(ports.len() as u32, exchange.slices());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_joined_first_has_numbers_side_by_side() {
+        for (n, near) in (1..6).flat_map(|n| (0..n).map(move |near| (n, near))) {
+            for exchange in exchanges(n, near) {
+                for (slice, step) in (0..exchange.slices()).flat_map(|slice| (0..=n).map(move |step| (slice, step))) {
+                    for node in 0..1 << n {
+                        let known = subsets(exchange.done(slice, step)).map(|bits| exchange.joined(node ^ bits, slice));
+                        let mut known: Vec<usize> = known.collect();
+                        known.sort_unstable();
+                        let first = known[0];
+                        assert!(
+                            first.is_multiple_of(1 << step) && known.iter().copied().eq(first..first + (1 << step))
+                        );
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn subsets_are_all_and_distinct() {
         assert_eq!(subsets(0).collect::<Vec<_>>(), [0]);
