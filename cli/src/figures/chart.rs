@@ -93,6 +93,8 @@ enum Scale {
     Bytes,
     /// Powers of ten.
     Seconds,
+    /// Powers of two, so that half is as far from 1 as twice.
+    Ratio,
 }
 
 impl Axis {
@@ -112,11 +114,15 @@ impl Axis {
         Axis { name, scale: Scale::Seconds }
     }
 
+    pub fn ratio(name: &'static str) -> Axis {
+        Axis { name, scale: Scale::Ratio }
+    }
+
     /// Where on the axis a value is.
     fn place(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Whole | Scale::Linear => value,
-            Scale::Bytes => value.log2(),
+            Scale::Bytes | Scale::Ratio => value.log2(),
             Scale::Seconds => value.log10(),
         }
     }
@@ -126,6 +132,7 @@ impl Axis {
             Scale::Whole => format!("{place:.0}"),
             // No more digits than the ticks need.
             Scale::Linear => format!("{}", (place * 1000.0).round() / 1000.0),
+            Scale::Ratio => format!("{}", place.exp2()),
             Scale::Bytes => show_bytes(place.exp2().round() as usize),
             Scale::Seconds => show_time(10f64.powf(place)),
         }
@@ -146,6 +153,11 @@ impl Axis {
                 let ticks = whole(low.log2(), high.log2());
                 let step = ticks.len().div_ceil(MOST_LABELS).max(1);
                 (low.log2() - 0.2..high.log2() + 0.2, ticks.into_iter().step_by(step).collect())
+            }
+            Scale::Ratio => {
+                let low = low.log2().floor();
+                let high = high.log2().ceil().max(low + 1.0);
+                (low..high, whole(low, high))
             }
             Scale::Seconds => {
                 let (low, high) = (low / 1.3, high * 1.3);

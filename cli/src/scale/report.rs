@@ -173,7 +173,7 @@ pub fn pictures(results: &Value, out: &Path) -> Result<Vec<String>, String> {
             marks: "simulated by SimGrid",
             formula: "the best of three selectors' time over ours, so above 1 ours is faster",
             x: Axis::bytes("bytes of a vector, or of all blocks of a rank"),
-            y: Axis::linear("the best selector's time over ours"),
+            y: Axis::ratio("the best selector's time over ours"),
             series,
         };
         let name = format!("scale-{}.svg", network.name());
