@@ -336,7 +336,8 @@ static void refused(void) {
     MPI_Errhandler handler;
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (rank == 0) MPI_Recv(NULL, 0, MPI_INT, size - 1, 1, comm, MPI_STATUS_IGNORE);
+    /* Rank 0 begins when all others have looked. */
+    for (int other = 1; rank == 0 && other < size; other++) MPI_Recv(NULL, 0, MPI_INT, other, 1, comm, MPI_STATUS_IGNORE);
     MPI_Iallreduce(&one, &sum, 1, MPI_LONG, MPI_SUM, comm, &request);
     copy = request;
     MPI_Request_get_status(request, &flag, &status);
@@ -348,8 +349,8 @@ static void refused(void) {
         check(class == MPI_ERR_REQUEST && request == copy, "free");
         MPI_Error_class(MPI_Start(&request), &class);
         check(class == MPI_ERR_REQUEST && request == copy, "start");
+        MPI_Send(NULL, 0, MPI_INT, 0, 1, comm);
     }
-    if (rank == size - 1) MPI_Send(NULL, 0, MPI_INT, 0, 1, comm);
     memset(&status, 77, sizeof status);
     MPI_Wait(&request, &status);
     MPI_Get_count(&status, MPI_LONG, &count);
