@@ -107,12 +107,15 @@ impl Exchange {
     /// The most that the links of a dimension carry if in step t a slice carries `carried(slice, t)`: of all steps together, and of the
     /// busiest in every step.
     pub fn loads(&self, carried: impl Fn(u32, u32) -> usize) -> (usize, usize) {
-        let over = |port: u32, step: u32| -> usize {
-            (0..self.slices()).filter(|&slice| self.port(slice, step) == port).map(|slice| carried(slice, step)).sum()
-        };
-        let load = (0..self.n).map(|port| (0..self.n).map(|step| over(port, step)).sum()).max();
-        let each = (0..self.n).map(|step| (0..self.n).map(|port| over(port, step)).max().unwrap_or(0)).sum();
-        (load.unwrap_or(0), each)
+        let mut load = [0; usize::BITS as usize];
+        let mut each = 0;
+        for step in 0..self.n {
+            let mut now = [0; usize::BITS as usize];
+            (0..self.slices()).for_each(|slice| now[self.port(slice, step) as usize] += carried(slice, step));
+            load.iter_mut().zip(&now).for_each(|(load, now)| *load += now);
+            each += now.iter().max().unwrap_or(&0);
+        }
+        (load.into_iter().max().unwrap_or(0), each)
     }
 
     /// The round in which `sender` sends over `port` in a step. One way at a time, the two neighbours take turns: first
