@@ -25,6 +25,7 @@
 mod hosting;
 mod hosts;
 
+pub(crate) use hosting::nodes_a_rank;
 pub use hosting::Hosting;
 pub use hosts::Hosts;
 

@@ -90,7 +90,7 @@ impl Far {
         for operation in schedule.operations() {
             if matches!(operation.kind, Kind::Send { peer } if host(peer) != host(schedule.rank)) {
                 far.messages += 1;
-                far.bytes += schedule.ranges(operation).iter().map(|range| range.len).sum::<usize>() * plan.element;
+                far.bytes += schedule.len(operation) * plan.element;
             }
         }
         Some(far)

@@ -25,8 +25,7 @@ use crate::trial::{Next, Who};
 use crate::turn;
 use ffi::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Op, MPI_Request};
 use hypercoll::collective::{Call, Collective};
-use hypercoll::raw::{Buffers, Datatype, Operator};
-use hypercoll::schedule::Side;
+use hypercoll::raw::{Buffers, Datatype};
 use hypercoll::Error;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
@@ -336,20 +335,22 @@ impl Ours {
         let next = unsafe { own.trial(self.kind, self.bytes).next(self.bytes, comm) };
         self.timed = matches!(next, Next::Timed(_)).then(Instant::now);
         match next {
-            Next::By(Who::Ours) => {
-                let trial = own.trial(self.kind, self.bytes);
-                self.stands = trial.is_over().then(|| trial.stands());
-                Ok(())
-            }
             Next::Timed(Who::Ours) => Ok(()),
             Next::Timed(Who::Native) => Err(Left::ToMpi("tried out")),
-            Next::By(Who::Native) => {
+            Next::By(who) => {
                 let trial = own.trial(self.kind, self.bytes);
-                if trial.is_over() {
-                    quick::remember(self.kind, comm, self.key, trial.stands(), None);
-                    return Err(Left::ToMpi("found faster"));
+                let stands = trial.is_over().then(|| trial.stands());
+                match (who, stands) {
+                    (Who::Ours, stands) => {
+                        self.stands = stands;
+                        Ok(())
+                    }
+                    (Who::Native, Some(stands)) => {
+                        quick::remember(self.kind, comm, self.key, stands, None);
+                        Err(Left::ToMpi("found faster"))
+                    }
+                    (Who::Native, None) => Err(Left::ToMpi("tried out")),
                 }
-                Err(Left::ToMpi("tried out"))
             }
         }
     }
@@ -419,12 +420,11 @@ impl Ours {
         let Cube::Ours(cube) = &(*self.own).cube else { return Err(Left::ToMpi("MPI has ended")) };
         let options = (*self.own).asked(&call, element.size);
         let buffers = Buffers { send: sent.start, receive: received.start };
-        let combine = |side: Side, from: &[u8], into: &mut [u8]| {
-            op.iter().for_each(|op| op.combine(side, from, into));
-        };
-        let operator = op.map(|op| Operator { name: op.name, commutes: op.commutes, combine: &combine });
-        let planned = cube.plan_raw(call, &options, element, operator.as_ref())?;
-        cube.run_planned(&planned, buffers, operator.as_ref())?;
+        let planned = Operation::lent(op.as_ref(), |operator| {
+            let planned = cube.plan_raw(call, &options, element, operator)?;
+            cube.run_planned(&planned, buffers, operator)?;
+            Ok::<_, Error>(planned)
+        })?;
         back.returned(&received);
         // With the program's own buffers, such a call can be made again without a look at what it is.
         if let (Some(stands), true, true, Some(_)) = (self.stands, sent.is_direct(), received.is_direct(), self.key) {

@@ -4,6 +4,7 @@ use crate::datatype::{pack, unpack, Layout, Scratch};
 use crate::native::{self, ffi};
 use crate::session;
 use ffi::{MPI_Datatype, MPI_Op};
+use hypercoll::raw::Operator;
 use hypercoll::schedule::Side;
 use std::ffi::{c_int, c_long, c_void};
 
@@ -83,6 +84,14 @@ impl Operation {
     /// Whether the bits of a result of so many ranks do not depend on the order of what is combined: of two there are but two orders.
     pub fn is_exact(&self, ranks: usize) -> bool {
         self.exact || self.symmetric && ranks <= 2
+    }
+
+    /// What a call does with an operation, if it has one, as the library takes it.
+    #[inline]
+    pub fn lent<R>(operation: Option<&Operation>, call: impl FnOnce(Option<&Operator>) -> R) -> R {
+        let Some(op) = operation else { return call(None) };
+        let combine = |side: Side, from: &[u8], into: &mut [u8]| op.combine(side, from, into);
+        call(Some(&Operator { name: op.name, commutes: op.commutes, combine: &combine }))
     }
 
     /// Combines packed elements as [`hypercoll::raw::Operator::combine`] says.

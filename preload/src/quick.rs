@@ -11,8 +11,7 @@ use crate::operation::Operation;
 use crate::session;
 use crate::trial;
 use crate::turn;
-use hypercoll::raw::{Buffers, Operator, RawPlan};
-use hypercoll::schedule::Side;
+use hypercoll::raw::{Buffers, RawPlan};
 use hypercoll::Hypercube;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
@@ -190,14 +189,8 @@ pub unsafe fn again(
     (*again.own).left = None;
     let at = |address: *const c_void| address.cast::<u8>().wrapping_offset(again.first);
     let buffers = Buffers { send: at(send), receive: at(receive).cast_mut() };
-    let outcome = match &again.operation {
-        None => again.cube.run_planned(&again.planned, buffers, None),
-        Some(op) => {
-            let combine = |side: Side, from: &[u8], into: &mut [u8]| op.combine(side, from, into);
-            let operator = Operator { name: op.name, commutes: op.commutes, combine: &combine };
-            again.cube.run_planned(&again.planned, buffers, Some(&operator))
-        }
-    };
+    let outcome =
+        Operation::lent(again.operation.as_ref(), |operator| again.cube.run_planned(&again.planned, buffers, operator));
     match outcome {
         Ok(()) => SUCCESS,
         Err(error) => {

@@ -21,6 +21,15 @@ pub struct Hosting<'h> {
     hosts: Option<&'h Hosts>,
 }
 
+/// The nodes that one of so many ranks plays at most, where messages go along the edges of the cube.
+pub(crate) fn nodes_a_rank(size: usize, along_edges: bool) -> usize {
+    if along_edges && !size.is_power_of_two() {
+        2
+    } else {
+        1
+    }
+}
+
 impl<'h> Hosting<'h> {
     /// The hosting of `size` ranks.
     pub fn new(size: usize, ordered: bool) -> Hosting<'h> {

@@ -180,7 +180,7 @@ mod tests {
                     for operation in schedule.operations() {
                         let Kind::Send { peer } = operation.kind else { continue };
                         if let (Some(from), Some(to)) = (host(schedule.rank), host(peer)) {
-                            let elements: usize = schedule.ranges(operation).iter().map(|range| range.len).sum();
+                            let elements = schedule.len(operation);
                             crossed[from][0] += if from == to { 0 } else { elements };
                             crossed[to][1] += if from == to { 0 } else { elements };
                         }

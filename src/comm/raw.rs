@@ -7,10 +7,25 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::hash::Fnv;
 use crate::operation::Reduction;
-use crate::raw::{packed, Buffers, Datatype, Operator, RawPlan, RawRequest};
+use crate::raw::{packed, Buffers, Datatype, Operator, Packed, RawPlan, RawRequest};
 use crate::select::Options;
 use std::panic::Location;
 use std::rc::Rc;
+
+/// The arguments of a call that has been worked out, and what stands for buffers that have gaps.
+///
+/// # Safety
+/// As for [`Hypercube::start_raw`].
+#[inline]
+unsafe fn arguments<'b, 'd>(
+    planned: &RawPlan<'d>,
+    buffers: Buffers,
+    operator: Option<&'b Operator>,
+) -> (Arguments<'b>, Option<Packed<'d>>) {
+    let RawPlan { plan, datatype, .. } = planned;
+    let (spans, packed) = packed(&plan.call, plan.lengths, buffers, datatype);
+    (Arguments::untyped(planned, operator, spans), packed)
+}
 
 impl Hypercube {
     /// The name of the algorithm of the last collective on this communicator: [`Hypercube::last`] without all else.
@@ -37,11 +52,10 @@ impl Hypercube {
     ) -> Result<RawRequest<'d>> {
         let at = Location::caller();
         let mut engine = self.engine()?;
-        let RawPlan { plan, .. } = self.settled(&mut engine, at, &mut call, options, datatype, operator)?;
-        let (spans, packed) = packed(&call, plan.lengths, buffers, datatype);
-        let mut arguments = Arguments::untyped(at, call.count, datatype, operator, spans);
-        let ticket = engine.start(&plan, &mut arguments, false);
-        self.note(plan, None);
+        let planned = self.settled(&mut engine, at, &mut call, options, datatype, operator)?;
+        let (mut arguments, packed) = arguments(&planned, buffers, operator);
+        let ticket = engine.start(&planned.plan, &mut arguments, false);
+        self.note(planned.plan, None);
         Ok(RawRequest::of(Rc::clone(&self.engine), ticket, packed))
     }
 
@@ -94,10 +108,8 @@ impl Hypercube {
     pub unsafe fn run_planned(&self, planned: &RawPlan, buffers: Buffers, operator: Option<&Operator>) -> Result<()> {
         let mut engine = self.engine()?;
         engine.intact()?;
-        let RawPlan { plan, datatype, .. } = planned;
-        let (spans, packed) = packed(&plan.call, plan.lengths, buffers, datatype);
-        let mut arguments = Arguments::planned(planned, operator, spans);
-        self.execute(engine, Rc::clone(plan), &mut arguments)?;
+        let (mut arguments, packed) = arguments(planned, buffers, operator);
+        self.execute(engine, Rc::clone(&planned.plan), &mut arguments)?;
         packed.iter().for_each(|packed| packed.unpack());
         Ok(())
     }

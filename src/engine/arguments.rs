@@ -6,7 +6,7 @@ use crate::buffer::{Element, Elements, ElementsMut};
 use crate::executor::memory::Span;
 use crate::hash::Fnv;
 use crate::operation::Reduction;
-use crate::raw::{Datatype, RawPlan};
+use crate::raw::RawPlan;
 use crate::schedule::Side;
 use bytemuck::checked;
 use std::any::type_name;
@@ -206,42 +206,12 @@ impl<'b> Arguments<'b> {
         }
     }
 
-    /// Of a datatype that is known only by its size and name, with an operation that takes the bytes of elements, if any.
+    /// Of a raw call, whose datatype is known only by its size and name, with the operation of its plan, which takes the bytes of elements.
     ///
     /// # Safety
     /// The buffers are there, the second for writing, until the call is over; so is the operation.
     #[inline(always)]
     pub unsafe fn untyped<O: Reduction<u8>>(
-        at: &'static Location<'static>,
-        count: usize,
-        datatype: &Datatype,
-        operation: Option<&O>,
-        buffers: [Span; 2],
-    ) -> Arguments<'b> {
-        let act = combine_bytes::<O>;
-        let compute =
-            operation.map(|operation| Compute::Combine(Operator { act, ..Operator::at::<u8, O>(operation, None) }));
-        Arguments {
-            count,
-            element: datatype.size,
-            element_name: Named::Name(datatype.name),
-            kind: Fnv::of(datatype.name),
-            buffers,
-            compute,
-            staging: None,
-            valid: |_| true,
-            besides: None,
-            at,
-            _borrowed: PhantomData,
-        }
-    }
-
-    /// Of a call that has been worked out, with the operator of its plan.
-    ///
-    /// # Safety
-    /// As for [`Arguments::untyped`].
-    #[inline(always)]
-    pub unsafe fn planned<O: Reduction<u8>>(
         planned: &RawPlan,
         operation: Option<&O>,
         buffers: [Span; 2],

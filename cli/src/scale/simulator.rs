@@ -96,9 +96,8 @@ impl SimGrid {
         let clocks: Vec<(usize, f64)> = text.lines().filter_map(clock).collect();
         let time = |call: usize| {
             let own = || clocks.iter().filter(move |clock| clock.0 == call);
-            let last = own().fold(0.0f64, |last, clock| last.max(clock.1));
             // MVAPICH2's all-gather of short blocks returns at once on hosts with several ranks, and has sent nothing.
-            let time = last / UNIT;
+            let time = own().fold(0.0f64, |last, clock| last.max(clock.1)) / UNIT;
             (own().count() == ranks.size && time >= NEAR_LATENCY).then_some(time)
         };
         (0..calls.len()).map(time).collect()

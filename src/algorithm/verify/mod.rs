@@ -29,7 +29,7 @@ pub use compare::Compared;
 pub use forms::forms;
 
 use super::{Algorithm, Parameters};
-use crate::address::Hosts;
+use crate::address::{self, Hosts};
 use crate::collective::Call;
 use crate::schedule::{check, legal, Cost, Report as Checked, Schedule, Violation};
 use ledger::Ledger;
@@ -89,10 +89,5 @@ fn is_whole(algorithm: &Algorithm, call: &Call) -> bool {
 
 /// The nodes that a rank plays at most: where it has to, or where ways round a link lead along the edges of the cube.
 fn nodes_a_rank(algorithm: &Algorithm, call: &Call) -> usize {
-    let along_edges = algorithm.cube_edges || call.avoid.is_some();
-    if along_edges && !call.size.is_power_of_two() {
-        2
-    } else {
-        1
-    }
+    address::nodes_a_rank(call.size, algorithm.cube_edges || call.avoid.is_some())
 }

@@ -2,7 +2,7 @@
 
 use super::super::{Machine, Times};
 use super::over_links;
-use crate::address::dimension_for;
+use crate::address::{dimension_for, nodes_a_rank};
 use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
 use crate::collective::{Blocks, Call};
 
@@ -55,14 +55,14 @@ fn far(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: f64) -> F
     };
     // What comes to a host's ranks; or what leaves the busiest rank, and, if all are as busy, all of its host. Ranks that play two nodes
     // of the cube are neighbours, on one host.
-    let twice = if algorithm.cube_edges && !shape.size.is_power_of_two() { 2.0 } else { 1.0 };
+    let nodes = nodes_a_rank(shape.size, algorithm.cube_edges) as f64;
     let come = most * formula.moved / size;
     let leave = if formula.moved >= size * formula.elements { most } else { 1.0 } * formula.elements;
     // Whatever the way, the blocks of all other hosts enter one, or leave it.
     let meaning = algorithm.collective.meaning();
     let least =
         if meaning.gathers && meaning.blocks == Blocks::Ranks { (size - most) * shape.count as f64 } else { 0.0 };
-    Far { crossing: (twice * part * come.max(leave)).max(least) / ports, part, hops: part * formula.hops as f64 }
+    Far { crossing: (nodes * part * come.max(leave)).max(least) / ports, part, hops: part * formula.hops as f64 }
 }
 
 /// The time of a call on hosts with several ranks.

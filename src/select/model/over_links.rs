@@ -1,7 +1,7 @@
 //! The time over links between hosts.
 
 use super::super::{Machine, PACKET_COST};
-use crate::address::dimension_for;
+use crate::address::{dimension_for, nodes_a_rank};
 use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
 use crate::collective::Call;
 use crate::schedule::messages_under_way;
@@ -106,10 +106,10 @@ fn traffic(
     // A round over all ports is a message on each of them; where a node has but one, they share it.
     let at_once = if ports == PortModel::AllPorts { f64::from(shape.n.max(1)) } else { 1.0 };
     // A rank that plays two nodes of the cube does the work of both.
-    let twice = if algorithm.cube_edges && !shape.size.is_power_of_two() { 2.0 } else { 1.0 };
+    let nodes = nodes_a_rank(shape.size, algorithm.cube_edges) as f64;
     let sharing = if machine.ports == PortModel::AllPorts { 1.0 } else { at_once };
-    let load = twice * load(algorithm, formula, shape, ports, machine);
-    let formula = &Formula { elements: twice * formula.elements, ..*formula };
+    let load = nodes * load(algorithm, formula, shape, ports, machine);
+    let formula = &Formula { elements: nodes * formula.elements, ..*formula };
     if !(algorithm.cuts(ports) && sent < message) {
         let (messages, elements) = (at_once * rounds, sharing * formula.elements);
         return Traffic { messages, load: sharing * load, elements, sent };
@@ -230,7 +230,7 @@ mod tests {
             let schedules = schedules(algorithm, &call, &parameters);
             let sends = schedules.iter().flat_map(|schedule| {
                 let sends = schedule.operations().iter().filter(|o| matches!(o.kind, Kind::Send { .. }));
-                sends.map(|o| schedule.ranges(o).iter().map(|range| range.len).sum::<usize>())
+                sends.map(|o| schedule.len(o))
             });
             let longest = sends.max().map_or(0.0, |most| most as f64);
             let whole = name == "bruck" || size.is_power_of_two();
