@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use hypercoll::address::Hosts;
-use hypercoll::algorithm::{Algorithm, Order, Parameters, PortModel};
+use hypercoll::algorithm::{Algorithm, Latency, Order, Parameters, PortModel};
 use hypercoll::collective::{check_permutation, Call, Collective, Permutation};
 use hypercoll::schedule::Avoided;
 use hypercoll::select::Options;
@@ -54,6 +54,9 @@ pub struct CallArgs {
     /// Which SBnT: min-right, max-left, min-left-reversed, max-right-reversed
     #[arg(long)]
     variant: Option<Variant>,
+    /// For how many start-ups of latency a tree is made, between hosts and within one, as 6,3
+    #[arg(long, value_name = "FAR,NEAR")]
+    latency: Option<Latency>,
 }
 
 impl CallArgs {
@@ -97,7 +100,7 @@ impl CallArgs {
         self.check(collective, size)?;
         let call = self.calls(collective, size, count)?.into_iter().next();
         let call = call.ok_or_else(|| Failure::Usage(format!("size: no usual {collective} on {size} ranks")))?;
-        let Self { packet, ports, symmetrized, order, variant, .. } = self;
+        let Self { packet, ports, symmetrized, order, variant, latency, .. } = self;
         let options = Options {
             algorithm: None,
             packet: *packet,
@@ -105,6 +108,7 @@ impl CallArgs {
             symmetrized: *symmetrized,
             order: *order,
             variant: *variant,
+            latency: *latency,
         };
         Ok((call, options))
     }
@@ -201,6 +205,7 @@ impl CallArgs {
                 symmetrized: self.symmetrized.unwrap_or(usual),
                 order: self.order,
                 variant: self.variant.unwrap_or_default(),
+                latency: self.latency.unwrap_or_default(),
                 ..Parameters::new(ports)
             }
         };

@@ -124,7 +124,7 @@ impl Answer {
     }
 
     fn row(&self, algorithm: &Algorithm, parameters: &Parameters, predicted: f64, model: f64) -> Value {
-        let Parameters { packet, ports, symmetrized, order, variant } = parameters;
+        let Parameters { packet, ports, symmetrized, order, variant, latency } = parameters;
         json!({
             "algorithm": algorithm.name,
             "source": algorithm.source,
@@ -134,6 +134,7 @@ impl Answer {
             "symmetrized": symmetrized,
             "order": order.map(|order| order.name()),
             "variant": algorithm.variants.then(|| variant.name()),
+            "latency": algorithm.way.is_some().then(|| latency.to_string()),
             "predicted_s": predicted,
             "model_s": model,
         })

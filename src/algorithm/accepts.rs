@@ -1,6 +1,6 @@
 //! Whether an algorithm serves a call.
 
-use super::{Algorithm, Parameters, PortModel};
+use super::{Algorithm, Latency, Parameters, PortModel};
 use crate::collective::{Call, Known, Layout};
 use crate::error::{Error, Result};
 use crate::topology::sbnt::Variant;
@@ -34,6 +34,13 @@ impl Algorithm {
         }
         if parameters.variant != Variant::default() && !self.variants {
             return unsuited("variant", "uses no spanning balanced n-tree that has variants".into());
+        }
+        if parameters.latency != Latency::default() && self.way.is_none() {
+            return unsuited("latency", "makes the same tree whatever the latency".into());
+        }
+        let Latency { far, near } = parameters.latency;
+        if [far, near].iter().any(|lambda| !(1..=Latency::MOST).contains(lambda)) {
+            return unsuited("latency", format!("takes numbers from 1 to {}", Latency::MOST));
         }
         if call.ordered && !self.ordered {
             return unsuited(

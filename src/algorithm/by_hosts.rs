@@ -203,6 +203,6 @@ mod tests {
                 counted += 1;
             }
         }
-        assert_eq!(counted, 22 * (28 * 2 + 3));
+        assert_eq!(counted, 22 * (31 * 2 + 3));
     }
 }

@@ -53,6 +53,7 @@ mod direct;
 mod exchange;
 #[cfg(test)]
 mod optimal_times;
+mod postal;
 #[cfg(test)]
 mod sbnt_tables;
 mod translated;
@@ -63,6 +64,6 @@ pub use crate::schedule::PortModel;
 use crate::schedule::Route;
 pub use formula::{Figure, Figures, Formula, Shape};
 pub use lengths::Lengths;
-pub use parameters::{Order, Parameters};
+pub use parameters::{Latency, Order, Parameters};
 use row::DEFAULTS;
 pub use row::{Algorithm, Far, Form, Unsuited, Write};

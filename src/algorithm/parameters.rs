@@ -54,6 +54,44 @@ impl FromStr for Order {
     }
 }
 
+/// How many messages a rank could start, one after the other, from when it starts one until the other rank has it: lambda of the postal
+/// model. 1 where nothing else can be started meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Latency {
+    /// Between hosts; between any two ranks where nothing is known of hosts.
+    pub far: usize,
+    /// Within a host.
+    pub near: usize,
+}
+
+impl Latency {
+    /// The largest that there is: more makes next to no difference.
+    pub const MOST: usize = 64;
+}
+
+impl Default for Latency {
+    fn default() -> Latency {
+        Latency { far: 3, near: 2 }
+    }
+}
+
+impl fmt::Display for Latency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{},{}", self.far, self.near))
+    }
+}
+
+impl FromStr for Latency {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let number = |text: &str| text.parse().ok().filter(|lambda| (1..=Latency::MOST).contains(lambda));
+        let both =
+            text.split_once(',').and_then(|(far, near)| Some(Latency { far: number(far)?, near: number(near)? }));
+        both.ok_or_else(|| format!("'{text}' is not two numbers from 1 to {}, as 6,3", Latency::MOST))
+    }
+}
+
 /// The parameters of an algorithm, all decided.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Parameters {
@@ -68,22 +106,32 @@ pub struct Parameters {
     pub order: Option<Order>,
     /// Which spanning balanced n-tree, where the algorithm uses one.
     pub variant: Variant,
+    /// For how much latency its tree is made, where it counts it.
+    pub latency: Latency,
 }
 
 impl Parameters {
     /// No packets; symmetrised if all ports work at once; the usual order and tree.
     pub fn new(ports: PortModel) -> Parameters {
         let symmetrized = ports == PortModel::AllPorts;
-        Parameters { packet: None, ports, symmetrized, order: None, variant: Variant::default() }
+        Parameters {
+            packet: None,
+            ports,
+            symmetrized,
+            order: None,
+            variant: Variant::default(),
+            latency: Latency::default(),
+        }
     }
 
     /// In words, without the packet: the port model, and what is not as usual.
     pub fn form(&self) -> String {
-        let Parameters { packet: _, ports, symmetrized, order, variant } = *self;
+        let Parameters { packet: _, ports, symmetrized, order, variant, latency } = *self;
         let symmetrized = if ports == PortModel::AllPorts && symmetrized { ", symmetrised" } else { "" };
         let order = order.map_or(String::new(), |order| format!(", order {order}"));
         let variant = if variant == Variant::default() { String::new() } else { format!(", variant {variant}") };
-        format!("{ports}{symmetrized}{order}{variant}")
+        let latency = if latency == Latency::default() { String::new() } else { format!(", latency {latency}") };
+        format!("{ports}{symmetrized}{order}{variant}{latency}")
     }
 
     /// g of Stout and Wagar: the groups of a vector of `count` elements whose first packets, of at most B elements each, leave

@@ -77,6 +77,9 @@ pub struct Algorithm {
     pub crossing: Option<fn(&Shape) -> f64>,
     /// Where hosts have leaders: the messages that one sends to other hosts one after another, and the hops between hosts.
     pub far: Option<Far>,
+    /// Where a tree is made for a latency ([`Parameters::latency`]): what follows one another on the way to the last rank, which is less
+    /// than the rounds, which are the root's, and the hops together.
+    pub way: Option<fn(&Shape) -> Formula>,
     /// The packet size in elements that takes the least time for (shape, tau, t_c), where packets are taken.
     pub best_packet: fn(&Shape, f64, f64) -> f64,
     /// How it is made.
@@ -111,6 +114,7 @@ pub(super) const DEFAULTS: Algorithm = Algorithm {
     paths: 0,
     crossing: None,
     far: None,
+    way: None,
     best_packet: |shape, _tau, _t_c| shape.count as f64,
     form: Form::Forward(|_, _, _, _| ()),
 };

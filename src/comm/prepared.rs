@@ -1,7 +1,7 @@
 //! Collective calls with options, being put together: what is asked of a call, and how it is planned and started.
 
 use super::Hypercube;
-use crate::algorithm::{Order, PortModel};
+use crate::algorithm::{Latency, Order, PortModel};
 use crate::collective::{Call, Collective};
 use crate::engine::arguments::Arguments;
 use crate::engine::{Engine, Ticket};
@@ -202,6 +202,12 @@ macro_rules! prepared {
             /// Sets the spanning balanced n-tree, where the algorithm uses one (all ranks the same).
             pub fn variant(mut self, variant: Variant) -> Self {
                 self.0.options.variant = Some(variant);
+                self
+            }
+
+            /// Sets for how much latency a tree is made, where the algorithm counts it (all ranks the same).
+            pub fn latency(mut self, latency: Latency) -> Self {
+                self.0.options.latency = Some(latency);
                 self
             }
 

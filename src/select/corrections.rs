@@ -13,6 +13,7 @@
 //! The correction is a pure function of the call and the machine, like all of the choice. Times, not factors, are what is kept: they mean the
 //! same when the parameters of the machine are changed.
 
+use super::model::latency;
 use super::{predict, Machine, Spread};
 use crate::algorithm::{registry, Algorithm, Parameters, PortModel};
 use crate::collective::{Call, Collective};
@@ -161,7 +162,9 @@ impl By {
 
     /// Whether it is an algorithm in this form: on as many ports, in packets or in whole messages.
     fn is(&self, algorithm: &Algorithm, parameters: &Parameters) -> bool {
-        let usual = *parameters == usual(algorithm, parameters.ports, parameters.packet);
+        let usual = usual(algorithm, parameters.ports, parameters.packet);
+        // The latency is the machine's.
+        let usual = *parameters == Parameters { latency: parameters.latency, ..usual };
         let By::Ours { algorithm: name, ports, packet } = *self else { return false };
         usual && name == algorithm.name && ports == parameters.ports && packet.is_some() == parameters.packet.is_some()
     }
@@ -171,7 +174,9 @@ impl By {
         let By::Ours { algorithm, ports, packet } = *self else { return None };
         let algorithm = registry::find(call.collective, algorithm).ok()?;
         let packet = packet.map(|bytes| (bytes / ELEMENT).max(1));
-        Some(predict(algorithm, call, ELEMENT, &usual(algorithm, ports, packet), machine))
+        let latency = latency(algorithm, call, ELEMENT, machine);
+        let parameters = Parameters { latency, ..usual(algorithm, ports, packet) };
+        Some(predict(algorithm, call, ELEMENT, &parameters, machine))
     }
 }
 

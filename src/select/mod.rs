@@ -38,7 +38,7 @@ pub use settings::{Lacks, Settings, Sources};
 pub use spread::Spread;
 
 use crate::address::dimension_for;
-use crate::algorithm::{registry, Algorithm, Formula, Order, Parameters, PortModel};
+use crate::algorithm::{registry, Algorithm, Formula, Latency, Order, Parameters, PortModel};
 use crate::collective::{Call, Steps};
 use crate::error::{Error, Result};
 use crate::topology::sbnt::Variant;
@@ -59,6 +59,8 @@ pub struct Options {
     pub order: Option<Order>,
     /// Which spanning balanced n-tree.
     pub variant: Option<Variant>,
+    /// For how much latency a tree is made.
+    pub latency: Option<Latency>,
 }
 
 impl Options {
@@ -71,6 +73,7 @@ impl Options {
             symmetrized: Some(parameters.symmetrized),
             order: parameters.order,
             variant: Some(parameters.variant),
+            latency: Some(parameters.latency),
         }
     }
 

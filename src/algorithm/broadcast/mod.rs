@@ -19,6 +19,7 @@ pub mod hamiltonian_paths;
 pub mod msbt;
 mod pipeline;
 pub mod pipelined_wave;
+pub mod postal;
 pub mod recursive_doubling;
 pub mod recursive_doubling_symmetrized;
 pub mod sbt;

@@ -20,6 +20,7 @@ pub mod hamiltonian_path_middle;
 pub mod hamiltonian_paths;
 pub mod msbt;
 pub mod pipelined_wave;
+pub mod postal;
 pub mod recursive_doubling;
 pub mod recursive_doubling_symmetrized;
 pub mod sbt;

@@ -28,7 +28,13 @@ fn parameters(algorithm: &'static Algorithm) -> impl Iterator<Item = Parameters>
     let packets = |choice| [None, Some(1), Some(4)].map(|packet| (choice, packet));
     choices.flat_map(packets).flat_map(|((order, variant), packet)| {
         PortModel::ALL.into_iter().flat_map(move |ports| {
-            [false, true].map(|symmetrized| Parameters { packet, ports, symmetrized, order, variant })
+            [false, true].map(|symmetrized| Parameters {
+                packet,
+                symmetrized,
+                order,
+                variant,
+                ..Parameters::new(ports)
+            })
         })
     })
 }

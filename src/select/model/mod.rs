@@ -1,8 +1,11 @@
 //! The cost model: what an algorithm's parameters should be on a machine, and how long it then takes.
 
 mod hosts;
+mod latency;
 mod over_links;
 mod shared_memory;
+
+pub(super) use latency::of as latency;
 
 use super::{Machine, Options};
 use crate::algorithm::{Algorithm, Parameters, PortModel};
@@ -31,6 +34,7 @@ pub(super) fn parameters(
             symmetrized,
             order: options.order,
             variant: options.variant.unwrap_or_default(),
+            latency: options.latency.unwrap_or_else(|| latency::of(algorithm, call, element, machine)),
         };
         all.push(asked);
         // Where all ports work at once, packets are for them.
@@ -95,6 +99,8 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
 
 /// The time for the next larger whole cube, in seconds.
 pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
+    let one_way = (algorithm.far.is_some() && machine.shared.is_none()).then(|| latency::one_way(machine));
+    let machine = one_way.as_ref().unwrap_or(machine);
     match machine.shared {
         Some(shared) => shared_memory::time(algorithm, call, element, parameters, machine, shared),
         None if call.hosts.is_some() => hosts::time(algorithm, call, element, parameters, machine),

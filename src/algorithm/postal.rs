@@ -1,0 +1,247 @@
+//! The pattern behind trees in which a rank goes on sending while its first message is under way, between hosts and within them.
+//!
+//! In the postal model a rank starts a message every unit of time, and the other rank has it lambda units after its start. F(t) places can
+//! be reached in t units: F(t) = 1 for t < lambda, F(t) = F(t - 1) + F(t - lambda), as the first message leaves a place with t - 1 units
+//! for more, and another one with t - lambda. Of P places, F(t - 1) < P <= F(t), the first message is for the last P - F(t - 1), and so on
+//! in both parts. lambda = 1 makes the binomial tree, lambda = 2 the Fibonacci tree, lambda >= P - 1 a star.
+//!
+//! Where hosts have several ranks, one of each, its leader, is in a tree for the lambda between hosts, and then sends down one of its host
+//! for the lambda there. The root leads its host, the first rank every other one.
+//!
+//! Reference: A. Bar-Noy, S. Kipnis 1992, "Designing broadcasting algorithms in the postal model for message-passing systems", section 3
+//! (F_lambda, its index function and the tree); R. M. Karp, A. Sahay, E. E. Santos, K. E. Schauser 1993, "Optimal broadcast and summation
+//! in the LogP model". lambda = (L + 2 o) / g rounded, [`Latency`](super::Latency).
+
+use super::{Formula, Latency, Shape};
+use crate::schedule::{Problem, Route};
+use std::ops::Range;
+
+/// The trees of one lambda.
+pub struct Postal {
+    lambda: usize,
+    /// F(0), F(1), ..., up to the places that there are.
+    reached: Vec<usize>,
+}
+
+/// A message between two positions, and the unit of time in which it starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Edge {
+    from: usize,
+    to: usize,
+    start: usize,
+}
+
+impl Postal {
+    pub fn new(places: usize, lambda: usize) -> Postal {
+        let lambda = lambda.max(1);
+        let mut reached = vec![1; lambda];
+        while let Some(last) = reached.last().filter(|last| **last < places) {
+            reached.push(last + reached[reached.len() - lambda]);
+        }
+        Postal { lambda, reached }
+    }
+
+    /// The units of time that so many places take.
+    fn time(&self, places: usize) -> usize {
+        self.reached.partition_point(|reached| *reached < places)
+    }
+
+    /// Messages that the first of so many places sends.
+    fn children(&self, places: usize) -> usize {
+        if places < 2 {
+            0
+        } else {
+            self.time(places) + 1 - self.lambda
+        }
+    }
+
+    /// The most hops.
+    fn height(&self, places: usize) -> usize {
+        if places < 2 {
+            return 0;
+        }
+        // Below the first message there may be fewer places than time would do for, below all others there are not.
+        let time = self.time(places);
+        ((time - 1) / self.lambda).max(1 + self.height(places - self.reached[time - 1]))
+    }
+
+    /// The most messages that another than the first place sends.
+    fn passed(&self, places: usize) -> usize {
+        if places < 2 {
+            return 0;
+        }
+        let time = self.time(places);
+        let second = time.checked_sub(1 + self.lambda).map_or(0, |left| self.children(self.reached[left]));
+        self.children(places - self.reached[time - 1]).max(second)
+    }
+
+    /// The message into a position of so many, and those out of it, in the order of their starts.
+    fn edges(&self, position: usize, places: usize) -> (Option<Edge>, Vec<Edge>) {
+        let (mut into, mut out) = (None, Vec::new());
+        // The part that a place is the first of, when it has one more message to start.
+        let (mut first, mut left, mut start) = (0, places, 0);
+        while left > 1 {
+            let kept = self.reached[self.time(left) - 1];
+            let edge = Edge { from: first, to: first + kept, start };
+            if position >= edge.to {
+                into = Some(edge);
+                (first, left, start) = (edge.to, left - kept, start + self.lambda);
+            } else {
+                if position == first {
+                    out.push(edge);
+                }
+                (left, start) = (kept, start + 1);
+            }
+        }
+        (into, out)
+    }
+}
+
+/// The trees of a call: between hosts, and within the host that has the most ranks.
+struct Trees {
+    far: (Postal, usize),
+    near: (Postal, usize),
+}
+
+impl Trees {
+    fn new(latency: Latency, hosts: usize, most: usize) -> Trees {
+        let Latency { far, near } = latency;
+        Trees { far: (Postal::new(hosts, far), hosts), near: (Postal::new(most, near), most) }
+    }
+
+    fn of(shape: &Shape) -> Trees {
+        Trees::new(shape.parameters.latency, shape.hosts, shape.on_host.0)
+    }
+
+    fn both<T>(&self, figure: impl Fn(&Postal, usize) -> T) -> (T, T) {
+        (figure(&self.far.0, self.far.1), figure(&self.near.0, self.near.1))
+    }
+}
+
+/// Writes a node's messages, each with all of the vector.
+pub fn write(problem: &Problem, latency: Latency, node: usize, route: &mut Route) {
+    let hosts = problem.hosts();
+    let ranks = |host: usize| problem.places_of(host);
+    // The first host has the most ranks.
+    let trees = Trees::new(latency, hosts, ranks(0).len());
+    let (far, near) = trees.both(Postal::children);
+    route.set_rounds(far + near);
+    if node >= problem.call.size {
+        return;
+    }
+    let home = problem.host_at(problem.root);
+    let leader = |host: usize| if host == home { problem.root } else { ranks(host).start };
+    let (own, whole) = (problem.host_at(node), problem.vector());
+    let mates: Range<usize> = ranks(own);
+    let mate = |at: usize| mates.start + (leader(own) - mates.start + at) % mates.len();
+    let at = (node + mates.len() - leader(own)) % mates.len();
+    let mut put = |edges: (Option<Edge>, Vec<Edge>), before: usize, place: &dyn Fn(usize) -> usize| {
+        if let Some(Edge { from, start, .. }) = edges.0 {
+            route.receive(before + start, place(from), [whole.clone()]);
+        }
+        for Edge { to, start, .. } in edges.1 {
+            route.send(before + start, place(to), [whole.clone()]);
+        }
+    };
+    if at == 0 {
+        let edges = trees.far.0.edges((own + hosts - home) % hosts, hosts);
+        put(edges, 0, &|position| leader((home + position) % hosts));
+    }
+    put(trees.near.0.edges(at, mates.len()), far, &mate);
+}
+
+/// The most messages that the root, and that another leader, sends.
+pub fn children(shape: &Shape) -> (usize, usize) {
+    let (far, near) = Trees::of(shape).both(Postal::children);
+    let (passed, _) = Trees::of(shape).both(Postal::passed);
+    (far + near, passed + near)
+}
+
+/// Messages that the root sends to other hosts.
+pub fn crossing(shape: &Shape) -> usize {
+    Trees::of(shape).both(Postal::children).0
+}
+
+/// Rounds and hops.
+pub fn formula(shape: &Shape) -> Formula {
+    let trees = Trees::of(shape);
+    let (rounds, hops) = (trees.both(Postal::children), trees.both(Postal::height));
+    Formula { rounds: rounds.0 + rounds.1, hops: hops.0 + hops.1, ..Formula::NOTHING }
+}
+
+/// Messages and hops that follow one another, between hosts and within the last one, on a way that takes as long as all: every hop is a
+/// start and lambda - 1 units more.
+fn ways(shape: &Shape) -> ((usize, usize), (usize, usize)) {
+    Trees::of(shape).both(|tree, places| {
+        let hops = tree.height(places);
+        if hops == 0 {
+            (0, 0)
+        } else {
+            (tree.time(places) - hops * (tree.lambda - 1), hops)
+        }
+    })
+}
+
+/// Messages and hops between hosts on that way.
+pub fn far(shape: &Shape) -> (usize, usize) {
+    ways(shape).0
+}
+
+/// Rounds and hops on that way.
+pub fn way(shape: &Shape) -> Formula {
+    let ((far, far_hops), (near, near_hops)) = ways(shape);
+    Formula { rounds: far + near, hops: far_hops + near_hops, ..Formula::NOTHING }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the definition: places that have it start a message every unit, each to a place that has nothing.
+    fn most_reached(time: usize, lambda: usize) -> usize {
+        let mut starts = vec![0];
+        let mut at = 0;
+        while at < starts.len() {
+            starts.extend((starts[at]..time).map(|start| start + lambda).filter(|arrival| *arrival <= time));
+            at += 1;
+        }
+        starts.len()
+    }
+
+    /// No tree is through sooner; every position is entered once, and sends what it has, one message a unit.
+    #[test]
+    fn trees_reach_every_position_as_soon_as_can_be() {
+        for (lambda, places) in (1..=9).flat_map(|lambda| (1..=150).map(move |places| (lambda, places))) {
+            let tree = Postal::new(places, lambda);
+            let (time, mut entered, mut children) = (tree.time(places), Vec::new(), Vec::new());
+            assert!(places == 1 || most_reached(time, lambda) >= places && most_reached(time - 1, lambda) < places);
+            let mut hops = vec![0; places];
+            for position in 0..places {
+                let (into, out) = tree.edges(position, places);
+                let has = into.map_or(0, |edge| edge.start + lambda);
+                assert!(out.iter().enumerate().all(|(nth, edge)| (edge.from, edge.start) == (position, has + nth)));
+                assert!(out.iter().all(|edge| edge.start + lambda <= time));
+                for edge in &out {
+                    hops[edge.to] = hops[position] + 1;
+                    assert_eq!(tree.edges(edge.to, places).0, Some(*edge));
+                }
+                entered.extend(out.iter().map(|edge| edge.to));
+                children.push(out.len());
+            }
+            entered.sort_unstable();
+            assert!(entered.into_iter().eq(1..places), "{lambda} {places}");
+            assert_eq!(children[0], tree.children(places), "{lambda} {places}");
+            assert_eq!(children[1..].iter().max().copied().unwrap_or(0), tree.passed(places), "{lambda} {places}");
+            assert_eq!(hops.into_iter().max(), Some(tree.height(places)), "{lambda} {places}");
+        }
+    }
+
+    /// What is known of lambda = 1, 2 and large ones.
+    #[test]
+    fn trees_that_have_names() {
+        let times = |lambda: usize| move |places| Postal::new(places, lambda).time(places);
+        assert_eq!([2, 3, 4, 5, 8, 9].map(times(1)), [1, 2, 2, 3, 3, 4]);
+        assert_eq!([2, 3, 5, 8, 13, 21].map(times(2)), [2, 3, 4, 5, 6, 7]);
+        assert_eq!(Postal::new(20, 19).children(20), 19);
+    }
+}
