@@ -11,7 +11,7 @@ use crate::Failure;
 use hypercoll::address::Hosts;
 use hypercoll::collective::{Call, Collective};
 use hypercoll::select::{choose, Choice, Options};
-use network::Network;
+use network::{Network, EAGER};
 use points::Point;
 use serde_json::{json, Value};
 use simulator::{Ranks, SimGrid, Software, SELECTORS};
@@ -175,13 +175,13 @@ fn run_points(
 const GONE: &str = "a run has ended without a word";
 
 /// Messages that a port has under way: one where packets are passed on, so that the first is soon at its next rank; else enough to
-/// hide what a message takes to start.
-fn in_flight(collective: Collective, packets: bool) -> usize {
-    let passed_on = matches!(collective, Collective::Broadcast | Collective::Reduce);
-    if packets && passed_on {
-        1
-    } else {
-        4
+/// hide what a message takes to start; of calls that are short enough to be on their way at once, all.
+fn in_flight(point: &Point, packets: bool) -> Option<usize> {
+    let passed_on = matches!(point.collective, Collective::Broadcast | Collective::Reduce);
+    match (packets && passed_on, point.bytes <= EAGER) {
+        (true, _) => Some(1),
+        (false, true) => None,
+        (false, false) => Some(4),
     }
 }
 
@@ -208,9 +208,10 @@ fn measure(simgrid: &SimGrid, group: &[Point], args: &ScaleArgs, worker: usize) 
         let mut call = Call::new(point.collective, size, block / element);
         call.hosts = Hosts::with_ranks(&numbers, false);
         let started = Instant::now();
-        let choice = choose(&call, element, &options, &network.machine(per_host)).map_err(|error| error.to_string())?;
+        let choice =
+            choose(&call, element, &options, &network.machine(hosts, per_host)).map_err(|error| error.to_string())?;
         let Choice { algorithm, parameters, predicted, .. } = choice;
-        let in_flight = Some(in_flight(point.collective, parameters.packet.is_some()));
+        let in_flight = in_flight(point, parameters.packet.is_some());
         let work = Work::default();
         let export = Export { algorithm, call, parameters, chosen: None, element, work, in_flight };
         let traces = simgrid.directory().join(&name);

@@ -11,6 +11,8 @@ pub const BANDWIDTH: f64 = 12.5e9;
 pub const LATENCY: f64 = 0.5e-6;
 /// Seconds that a rank spends on starting a message, and on having received one.
 pub const OVERHEAD: f64 = 0.25e-6;
+/// Bytes of the longest message that does not wait for its receive.
+pub const EAGER: usize = 64 << 10;
 /// Between ranks of a host: bytes a second of each message, and seconds.
 pub const NEAR_BANDWIDTH: f64 = 10e9;
 pub const NEAR_LATENCY: f64 = 0.2e-6;
@@ -95,25 +97,27 @@ impl Network {
         cluster(hosts, BANDWIDTH, LATENCY, &shape)
     }
 
-    /// What the choice is told of it, with so many ranks on a host: latency of a message between two hosts, overheads, bandwidth.
-    pub fn machine(self, per_host: usize) -> Machine {
+    /// What the choice is told of it, with so many hosts and so many ranks on each: latency of a message between two hosts, overheads, bandwidth.
+    pub fn machine(self, hosts: usize, per_host: usize) -> Machine {
         let links = match self {
             Network::Hypercube => 1.0,
             Network::Star => 2.0,
             Network::FatTree | Network::FatTreeHalf => 4.0,
-            Network::Torus | Network::Dragonfly => 5.0,
+            // Round each ring, a quarter of it in the mean.
+            Network::Torus => box_of(hosts).iter().sum::<usize>() as f64 / 4.0,
+            Network::Dragonfly => 5.0,
         };
         Machine {
             name: format!("{} (simulated)", self.name()),
-            // With four messages in flight, a rank waits for one every fourth time.
-            tau: OVERHEAD + links * LATENCY / 4.0,
-            hop: OVERHEAD + links * LATENCY,
+            // As `tune` measures it: of an exchange, so of a message that is sent and one that is received.
+            tau: 2.0 * OVERHEAD,
+            hop: links * LATENCY,
             t_c: 1.0 / BANDWIDTH,
             ports: if self == Network::Hypercube { PortModel::AllPorts } else { PortModel::OnePort },
             pairs_linked: self != Network::Hypercube,
             packet: Some(if per_host > 1 { PACKET_OF_SEVERAL } else { PACKET }),
             packet_limit: None,
-            near: Some(Times { tau: OVERHEAD, hop: OVERHEAD + NEAR_LATENCY, t_c: 1.0 / NEAR_BANDWIDTH / NEAR_AT_ONCE }),
+            near: Some(Times { tau: 2.0 * OVERHEAD, hop: NEAR_LATENCY, t_c: 1.0 / NEAR_BANDWIDTH / NEAR_AT_ONCE }),
             ..Machine::network()
         }
     }

@@ -1,6 +1,6 @@
 //! Runs of SimGrid, each a process of its own.
 
-use super::network::{NEAR_LATENCY, OVERHEAD, UNIT};
+use super::network::{EAGER, NEAR_LATENCY, OVERHEAD, UNIT};
 use hypercoll::collective::Collective;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -123,7 +123,7 @@ impl SimGrid {
             }
             Software::Overheads => {
                 // A send of up to 64 KiB is through at once, as is usual.
-                command.arg("--cfg=smpi/send-is-detached-thresh:65536");
+                command.arg(format!("--cfg=smpi/send-is-detached-thresh:{EAGER}"));
                 for each in ["os", "ois", "or"] {
                     command.arg(format!("--cfg=smpi/{each}:0:{}:0", OVERHEAD * UNIT));
                 }
