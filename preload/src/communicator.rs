@@ -1,5 +1,6 @@
 //! Communicators of the program, each with a `Hypercube` of its ranks, which is made when it is first needed and goes with it.
 
+use crate::attributes::Duplicated;
 use crate::kind::{Form, Kind};
 use crate::native::{self, ffi, SUCCESS};
 use crate::quick;
@@ -53,6 +54,10 @@ pub enum Cube {
     Native(&'static str),
     Ours(Rc<Hypercube>),
 }
+
+/// Ranks that the program has spawned, or met, need not have this library before them: nor can they be asked, as they would not answer.
+const ANOTHER_JOB: &str = "ranks of another job";
+const OF_ANOTHER_JOB: Cube = Cube::Native(ANOTHER_JOB);
 
 /// All of them that there are.
 #[derive(Default)]
@@ -184,6 +189,10 @@ pub unsafe fn is_made(comm: MPI_Comm) {
     let communicators = &mut session::tables(&turn).communicators;
     let Some(own) = communicators.find(comm) else { return };
     if let Cube::Later = (*own).cube {
+        if !native::is_of_this_job(comm) {
+            (*own).cube = OF_ANOTHER_JOB;
+            return;
+        }
         let mut few = [c_int::from(communicators.served < MANY)];
         // Its ranks may have made others, each with other ranks.
         if native::agree(&mut few, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && few[0] == 1 {
@@ -219,6 +228,10 @@ impl Communicator {
     /// As for [`Communicator::ready`].
     pub unsafe fn make(own: *mut Communicator, turn: &Turn) -> Result<(), &'static str> {
         let asked = &session::facts().asked;
+        if !native::is_of_this_job((*own).comm) {
+            (*own).cube = OF_ANOTHER_JOB;
+            return Err(ANOTHER_JOB);
+        }
         let cube = made((*own).comm, (*own).rank, asked.compares);
         (*own).cube = match cube {
             Some((cube, tries)) => {
@@ -321,7 +334,10 @@ unsafe fn made(comm: MPI_Comm, rank: usize, tries: Compares) -> Option<(Hypercub
         true => ManuallyDrop::new(SimpleCommunicator::world()),
         false => ManuallyDrop::new(SimpleCommunicator::from_raw(comm)),
     };
-    let made = Hypercube::new(&*borrowed);
+    let made = {
+        let _duplicated = Duplicated::by_us(comm);
+        Hypercube::new(&*borrowed)
+    };
     let mut all = [c_int::from(made.is_ok()), tries as c_int];
     if native::agree(&mut all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && all[0] == 1 {
         return made.ok().map(|cube| (cube, Compares::of(all[1])));

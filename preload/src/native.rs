@@ -178,6 +178,32 @@ pub fn is_null_comm(comm: MPI_Comm) -> bool {
     word(comm) == word(unsafe { ffi::RSMPI_COMM_NULL }) || word(comm) == 0
 }
 
+/// Whether all ranks of a communicator of one group are ranks of `MPI_COMM_WORLD`.
+///
+/// # Safety
+/// A live communicator.
+pub unsafe fn is_of_this_job(comm: MPI_Comm) -> bool {
+    if word(comm) == word(ffi::RSMPI_COMM_WORLD) {
+        return true;
+    }
+    let (mut group, mut world) = (ffi::RSMPI_GROUP_NULL, ffi::RSMPI_GROUP_NULL);
+    if ffi::PMPI_Comm_group(comm, &mut group) != SUCCESS {
+        return false;
+    }
+    let mut all = false;
+    if ffi::PMPI_Comm_group(ffi::RSMPI_COMM_WORLD, &mut world) == SUCCESS {
+        let mut size = 0;
+        ffi::PMPI_Group_size(group, &mut size);
+        let ranks: Vec<c_int> = (0..size).collect();
+        let mut places = vec![ffi::RSMPI_UNDEFINED; ranks.len()];
+        let code = ffi::PMPI_Group_translate_ranks(group, size, ranks.as_ptr(), world, places.as_mut_ptr());
+        all = code == SUCCESS && !places.contains(&ffi::RSMPI_UNDEFINED);
+        ffi::PMPI_Group_free(&mut world);
+    }
+    ffi::PMPI_Group_free(&mut group);
+    all
+}
+
 /// Whether an operation that is not predefined commutes.
 pub fn commutes(op: MPI_Op) -> Option<bool> {
     let mut commutes = 0;
