@@ -31,6 +31,8 @@ pub struct Communicator {
     pub options: Vec<(Collective, Options)>,
     pub avoid: Vec<(usize, usize)>,
     pub reproducible: bool,
+    /// Whether the program has revoked it.
+    revoked: bool,
     /// Why the last call was left to MPI, if it was.
     pub left: Option<&'static str>,
     /// What was last asked of the machine: whether native MPI is faster for a collective, with so many elements of so many bytes.
@@ -121,6 +123,7 @@ impl Communicators {
             options: Vec::new(),
             avoid: Vec::new(),
             reproducible: session::facts().asked.reproducible,
+            revoked: false,
             left: None,
             faster: [None; 4],
             trials: HashMap::new(),
@@ -202,6 +205,26 @@ pub unsafe fn is_made(comm: MPI_Comm) {
     }
 }
 
+/// A communicator has been revoked by this rank, which says so to those that have a call on it under way. What comes later is MPI's to refuse.
+///
+/// # Safety
+/// A live communicator.
+#[cfg(revoke)]
+pub unsafe fn is_revoked(comm: MPI_Comm) {
+    if !session::is_active() {
+        return;
+    }
+    let turn = turn::take();
+    quick::forget();
+    let Some(own) = session::tables(&turn).communicators.find(comm) else { return };
+    if !std::mem::replace(&mut (*own).revoked, true) {
+        if let Cube::Ours(cube) = &(*own).cube {
+            let why = hypercoll::Error::Communicator { why: "it has been revoked".into() };
+            cube.refuse_raw(&Call::new(Collective::Barrier, (*own).size, 0), why);
+        }
+    }
+}
+
 impl Communicator {
     /// Counts a call, and has a hypercube made if it is time for it; why the call is left to MPI, if it is. A nonblocking one may not
     /// wait for other ranks, as it takes to make one.
@@ -213,6 +236,7 @@ impl Communicator {
         (*own).calls += 1;
         match (*own).cube {
             Cube::Native(why) => return Err(why),
+            _ if (*own).revoked => return Err("a communicator that is revoked"),
             _ if !asked.ours.has(kind, form) => return Err("asked for"),
             Cube::Ours(_) => return Ok(()),
             Cube::Later if form == Form::Nonblocking => return Err("no hypercube yet, and no time to make one"),

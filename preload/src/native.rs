@@ -31,6 +31,7 @@ extern "C" {
     #[cfg(open_mpi)]
     fn hypercoll_bottom() -> *const c_void;
     fn hypercoll_error_other() -> c_int;
+    fn hypercoll_error_revoked() -> c_int;
     fn hypercoll_errors_are_fatal() -> MPI_Errhandler;
     fn hypercoll_null_operation() -> MPI_Op;
     fn hypercoll_built_for() -> *const c_char;
@@ -127,6 +128,23 @@ pub fn null_operation() -> MPI_Op {
 pub fn error_other() -> c_int {
     // SAFETY: returns a constant.
     unsafe { hypercoll_error_other() }
+}
+
+/// The class of errors on a communicator that has been revoked, if this one has, where MPI knows such.
+pub fn error_revoked(comm: MPI_Comm) -> Option<c_int> {
+    type Function = unsafe extern "C" fn(MPI_Comm, *mut c_int) -> c_int;
+    if !cfg!(revoke) {
+        return None;
+    }
+    let mut revoked = 0;
+    // SAFETY: a name that ends; a function that has this type wherever there is one, a live communicator, and a valid out parameter.
+    unsafe {
+        let found = libc::dlsym(libc::RTLD_DEFAULT, c"PMPIX_Comm_is_revoked".as_ptr());
+        if found.is_null() || std::mem::transmute::<*mut c_void, Function>(found)(comm, &mut revoked) != SUCCESS {
+            return None;
+        }
+        (revoked != 0).then(|| hypercoll_error_revoked())
+    }
 }
 
 /// What the version string of the MPI has in it that this is built for.

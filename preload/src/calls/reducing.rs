@@ -1,6 +1,6 @@
 //! Collectives that reduce.
 
-use super::{is_in_place, serve, List, Native, Ours, WRONG};
+use super::{is_in_place, kept, serve, List, Native, Ours, Reads, WRONG};
 use crate::datatype::{Back, Data, Layout, Lent};
 use crate::native::ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
 use crate::operation::Operation;
@@ -172,6 +172,7 @@ pub unsafe fn reduce_scatter(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
+    let counts = counts.kept(kept(native, comm, Reads::All));
     serve(native, comm, None, move |ours| {
         if counts.is_null() {
             return Err(WRONG);
