@@ -193,6 +193,25 @@ mod made;
 mod passed;
 pub mod started;
 
+/// `MPIX_Comm_revoke`.
+///
+/// # Safety
+/// As the MPIs say that have it.
+#[cfg(revoke)]
+#[no_mangle]
+pub unsafe extern "C" fn MPIX_Comm_revoke(comm: MPI_Comm) -> c_int {
+    let found = libc::dlsym(libc::RTLD_DEFAULT, c"PMPIX_Comm_revoke".as_ptr());
+    if found.is_null() {
+        return crate::native::error_other();
+    }
+    let native = std::mem::transmute::<*mut c_void, unsafe extern "C" fn(MPI_Comm) -> c_int>(found);
+    let code = native(comm);
+    if code == SUCCESS {
+        communicator::is_revoked(comm);
+    }
+    code
+}
+
 /// MPI is up.
 unsafe fn begin() {
     session::begin();

@@ -1,5 +1,6 @@
 //! Communicators of the program, each with a `Hypercube` of its ranks, which is made when it is first needed and goes with it.
 
+use crate::attributes::Duplicated;
 use crate::kind::{Form, Kind};
 use crate::native::{self, ffi, SUCCESS};
 use crate::quick;
@@ -30,6 +31,8 @@ pub struct Communicator {
     pub options: Vec<(Collective, Options)>,
     pub avoid: Vec<(usize, usize)>,
     pub reproducible: bool,
+    /// Whether the program has revoked it.
+    revoked: bool,
     /// Why the last call was left to MPI, if it was.
     pub left: Option<&'static str>,
     /// What was last asked of the machine: whether native MPI is faster for a collective, with so many elements of so many bytes.
@@ -53,6 +56,10 @@ pub enum Cube {
     Native(&'static str),
     Ours(Rc<Hypercube>),
 }
+
+/// Ranks that the program has spawned, or met, need not have this library before them: nor can they be asked, as they would not answer.
+const ANOTHER_JOB: &str = "ranks of another job";
+const OF_ANOTHER_JOB: Cube = Cube::Native(ANOTHER_JOB);
 
 /// All of them that there are.
 #[derive(Default)]
@@ -116,6 +123,7 @@ impl Communicators {
             options: Vec::new(),
             avoid: Vec::new(),
             reproducible: session::facts().asked.reproducible,
+            revoked: false,
             left: None,
             faster: [None; 4],
             trials: HashMap::new(),
@@ -184,11 +192,35 @@ pub unsafe fn is_made(comm: MPI_Comm) {
     let communicators = &mut session::tables(&turn).communicators;
     let Some(own) = communicators.find(comm) else { return };
     if let Cube::Later = (*own).cube {
+        if !native::is_of_this_job(comm) {
+            (*own).cube = OF_ANOTHER_JOB;
+            return;
+        }
         let mut few = [c_int::from(communicators.served < MANY)];
         // Its ranks may have made others, each with other ranks.
         if native::agree(&mut few, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && few[0] == 1 {
             // If there can be none, each call says so.
             let _ = Communicator::make(own, &turn);
+        }
+    }
+}
+
+/// A communicator has been revoked by this rank, which says so to those that have a call on it under way. What comes later is MPI's to refuse.
+///
+/// # Safety
+/// A live communicator.
+#[cfg(revoke)]
+pub unsafe fn is_revoked(comm: MPI_Comm) {
+    if !session::is_active() {
+        return;
+    }
+    let turn = turn::take();
+    quick::forget();
+    let Some(own) = session::tables(&turn).communicators.find(comm) else { return };
+    if !std::mem::replace(&mut (*own).revoked, true) {
+        if let Cube::Ours(cube) = &(*own).cube {
+            let why = hypercoll::Error::Communicator { why: "it has been revoked".into() };
+            cube.refuse_raw(&Call::new(Collective::Barrier, (*own).size, 0), why);
         }
     }
 }
@@ -204,6 +236,7 @@ impl Communicator {
         (*own).calls += 1;
         match (*own).cube {
             Cube::Native(why) => return Err(why),
+            _ if (*own).revoked => return Err("a communicator that is revoked"),
             _ if !asked.ours.has(kind, form) => return Err("asked for"),
             Cube::Ours(_) => return Ok(()),
             Cube::Later if form == Form::Nonblocking => return Err("no hypercube yet, and no time to make one"),
@@ -219,6 +252,10 @@ impl Communicator {
     /// As for [`Communicator::ready`].
     pub unsafe fn make(own: *mut Communicator, turn: &Turn) -> Result<(), &'static str> {
         let asked = &session::facts().asked;
+        if !native::is_of_this_job((*own).comm) {
+            (*own).cube = OF_ANOTHER_JOB;
+            return Err(ANOTHER_JOB);
+        }
         let cube = made((*own).comm, (*own).rank, asked.compares);
         (*own).cube = match cube {
             Some((cube, tries)) => {
@@ -321,7 +358,10 @@ unsafe fn made(comm: MPI_Comm, rank: usize, tries: Compares) -> Option<(Hypercub
         true => ManuallyDrop::new(SimpleCommunicator::world()),
         false => ManuallyDrop::new(SimpleCommunicator::from_raw(comm)),
     };
-    let made = Hypercube::new(&*borrowed);
+    let made = {
+        let _duplicated = Duplicated::by_us(comm);
+        Hypercube::new(&*borrowed)
+    };
     let mut all = [c_int::from(made.is_ok()), tries as c_int];
     if native::agree(&mut all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && all[0] == 1 {
         return made.ok().map(|cube| (cube, Compares::of(all[1])));

@@ -18,7 +18,7 @@ pub fn raise(comm: MPI_Comm, call: &str, rank: usize, error: &Error) -> c_int {
         // MPI says no more than its error strings have room for.
         eprintln!("{text}");
     }
-    let code = code(&text, class(error));
+    let code = code(&text, native::error_revoked(comm).unwrap_or_else(|| class(error)));
     // SAFETY: a live communicator.
     unsafe { ffi::PMPI_Comm_call_errhandler(comm, code) };
     code

@@ -92,7 +92,7 @@ passed! {
     Comm(*const c_int) as MPI_Comm: |at| unsafe { ffi::PMPI_Comm_f2c(value(at)) };
 }
 
-unsafe fn answer(error: *mut c_int, code: c_int) {
+pub unsafe fn answer(error: *mut c_int, code: c_int) {
     if !error.is_null() {
         *error = code;
     }

@@ -11,6 +11,11 @@ hypercoll_has_mpi4
 #ifdef OPEN_MPI
 hypercoll_has_open_mpi
 #endif
+/* Open MPI 5 has more than the version of the standard that it names. */
+#if MPI_VERSION >= 4 || defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
+hypercoll_has_persistent
+hypercoll_has_revoke
+#endif
 #else
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of Fortran's integers are passed to C as they are");
@@ -145,6 +150,16 @@ MPI_Op hypercoll_null_operation(void) { return MPI_OP_NULL; }
 
 /* Errors that calls of ours may end with. */
 int hypercoll_error_other(void) { return MPI_ERR_OTHER; }
+
+int hypercoll_error_revoked(void) {
+#if defined(MPI_ERR_REVOKED)
+    return MPI_ERR_REVOKED;
+#elif defined(MPIX_ERR_REVOKED)
+    return MPIX_ERR_REVOKED;
+#else
+    return MPI_ERR_OTHER;
+#endif
+}
 
 MPI_Errhandler hypercoll_errors_are_fatal(void) { return MPI_ERRORS_ARE_FATAL; }
 

@@ -17,6 +17,7 @@
 //! requests nonblocking and persistent calls: who sees to it that they go on, and what MPI knows of them
 //! communicator, datatype, operation    what they are of MPI's handles
 //! session  from MPI_Init to MPI_Finalize
+//! attributes    of the program's, which do not see what we duplicate
 //! trial, quick    whether native MPI makes a call, and calls of which that is known
 //! turn     threads of the program, one at a time
 //! ```
@@ -26,6 +27,7 @@
 #[macro_use]
 mod signatures;
 
+pub mod attributes;
 pub mod c;
 mod calls;
 mod communicator;

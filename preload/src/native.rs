@@ -31,6 +31,7 @@ extern "C" {
     #[cfg(open_mpi)]
     fn hypercoll_bottom() -> *const c_void;
     fn hypercoll_error_other() -> c_int;
+    fn hypercoll_error_revoked() -> c_int;
     fn hypercoll_errors_are_fatal() -> MPI_Errhandler;
     fn hypercoll_null_operation() -> MPI_Op;
     fn hypercoll_built_for() -> *const c_char;
@@ -129,6 +130,23 @@ pub fn error_other() -> c_int {
     unsafe { hypercoll_error_other() }
 }
 
+/// The class of errors on a communicator that has been revoked, if this one has, where MPI knows such.
+pub fn error_revoked(comm: MPI_Comm) -> Option<c_int> {
+    type Function = unsafe extern "C" fn(MPI_Comm, *mut c_int) -> c_int;
+    if !cfg!(revoke) {
+        return None;
+    }
+    let mut revoked = 0;
+    // SAFETY: a name that ends; a function that has this type wherever there is one, a live communicator, and a valid out parameter.
+    unsafe {
+        let found = libc::dlsym(libc::RTLD_DEFAULT, c"PMPIX_Comm_is_revoked".as_ptr());
+        if found.is_null() || std::mem::transmute::<*mut c_void, Function>(found)(comm, &mut revoked) != SUCCESS {
+            return None;
+        }
+        (revoked != 0).then(|| hypercoll_error_revoked())
+    }
+}
+
 /// What the version string of the MPI has in it that this is built for.
 pub fn built_for() -> &'static str {
     // SAFETY: returns a constant.
@@ -176,6 +194,32 @@ pub fn is_null_type(datatype: MPI_Datatype) -> bool {
 pub fn is_null_comm(comm: MPI_Comm) -> bool {
     // SAFETY: a constant of the support library.
     word(comm) == word(unsafe { ffi::RSMPI_COMM_NULL }) || word(comm) == 0
+}
+
+/// Whether all ranks of a communicator of one group are ranks of `MPI_COMM_WORLD`.
+///
+/// # Safety
+/// A live communicator.
+pub unsafe fn is_of_this_job(comm: MPI_Comm) -> bool {
+    if word(comm) == word(ffi::RSMPI_COMM_WORLD) {
+        return true;
+    }
+    let (mut group, mut world) = (ffi::RSMPI_GROUP_NULL, ffi::RSMPI_GROUP_NULL);
+    if ffi::PMPI_Comm_group(comm, &mut group) != SUCCESS {
+        return false;
+    }
+    let mut all = false;
+    if ffi::PMPI_Comm_group(ffi::RSMPI_COMM_WORLD, &mut world) == SUCCESS {
+        let mut size = 0;
+        ffi::PMPI_Group_size(group, &mut size);
+        let ranks: Vec<c_int> = (0..size).collect();
+        let mut places = vec![ffi::RSMPI_UNDEFINED; ranks.len()];
+        let code = ffi::PMPI_Group_translate_ranks(group, size, ranks.as_ptr(), world, places.as_mut_ptr());
+        all = code == SUCCESS && !places.contains(&ffi::RSMPI_UNDEFINED);
+        ffi::PMPI_Group_free(&mut world);
+    }
+    ffi::PMPI_Group_free(&mut group);
+    all
 }
 
 /// Whether an operation that is not predefined commutes.

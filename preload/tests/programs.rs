@@ -164,6 +164,20 @@ fn calls_that_come_again_are_the_same() {
     }
 }
 
+/// Ranks that a program spawns need not have the library before them: what they have in common with others is MPI's.
+#[test]
+fn spawned_ranks_are_not_waited_for() {
+    let program = built("tests/programs/spawned.c", "spawned", &[]);
+    for from in ["1", "17"] {
+        let variables = [("HYPERCOLL_FROM_CALL", from), ALL[1], ("HYPERCOLL_REPORT", "-")];
+        let output = through_hypercoll(&variables, 2, &program, &[]);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), 2, "{}", output.told());
+        let said = output.stdout.contains("MPI: ranks of another job") && output.stdout.contains("ours: ");
+        assert!(said, "{}", output.told());
+    }
+}
+
 /// Two threads of each rank have calls on communicators of their own at the same time, in an order that differs between ranks.
 #[test]
 fn threads_do_not_wait_for_each_other() {

@@ -6,6 +6,7 @@
 //! hosts have more ranks than others, a phase has several waves.
 
 use crate::algorithm::{Figure, Formula, Shape};
+use crate::collective::part;
 use crate::schedule::{Problem, Route};
 use std::ops::Range;
 
@@ -63,25 +64,40 @@ pub fn scattered(course: Course, shape: &Shape) -> Formula {
     Formula { scratch: kept as f64, ..gathered(course, shape) }
 }
 
-/// The cost of an all-reduce of vectors of M elements, cut into a block a rank: what comes first of a block that a rank has a part in
-/// lies where its result will be.
+/// The cost of an all-reduce of vectors of M elements, each host's part of which is as long ([`share`]): what comes first of a block that a
+/// rank has a part in lies where its result will be.
 pub fn reduced(course: Course, shape: &Shape) -> Formula {
-    let block = block(shape);
-    let back = gathered(course, &block);
+    let Shape { count, hosts, on_host: (most, fewest), .. } = *shape;
+    // Of a host with so many ranks.
+    let block = |ranks: usize| count.div_ceil(hosts * ranks.max(1));
+    let longest = block(fewest);
+    let back = gathered(course, &Shape { count: longest, ..*shape });
+    // In its later waves there are only ranks of hosts that have so many.
+    let phase: usize = (0..waves(most, fewest)).map(|wave| most * block(fewest.max(wave * fewest + 1))).sum();
+    let elements = if shape.size > 1 { ((most - 1) * longest + (hosts - 1) * phase) as f64 } else { 0.0 };
+    let back = Formula { elements, path: elements, ..back };
     let both = back.then(back);
     // Round a ring of more than two, the reduction goes the other way.
-    let opposite = course == Course::Ring && shape.on_host.0 == 1 && shape.size > 2;
+    let opposite = course == Course::Ring && most == 1 && shape.size > 2;
     let load = if opposite { back.load } else { both.load };
-    let combined = if course == Course::Ring || shape.on_host.0 > 1 { shape.hosts } else { 1 };
-    let kept = received(shape).saturating_sub(if shape.in_place { 0 } else { combined }) * block.count;
-    let even = shape.count.is_multiple_of(shape.size);
-    Formula { moved: (2 * (shape.size - 1) * shape.count) as f64, load, scratch: kept as f64, ..both }
+    let combined = if course == Course::Ring || most > 1 { hosts } else { 1 };
+    let kept = received(shape).saturating_sub(if shape.in_place { 0 } else { combined }) * longest;
+    let even = most == fewest && count.is_multiple_of(shape.size);
+    Formula { moved: (2 * (shape.size - 1) * count) as f64, load, scratch: kept as f64, ..both }
         .at_most(&[Figure::Elements, Figure::Load, Figure::Scratch, Figure::Hops, Figure::Path], even)
 }
 
-/// The all-gather of the parts into which an all-reduce cuts its vector.
-pub fn block(shape: &Shape) -> Shape {
-    Shape { count: shape.count.div_ceil(shape.size), ..*shape }
+/// The block of a place, of the vector that is to be reduced: hosts have as long parts, so that as much goes into each, and so have the
+/// ranks of a host.
+pub fn share(problem: &Problem, place: usize) -> Range<usize> {
+    let host = problem.host_at(place);
+    let mates = problem.places_of(host);
+    part(part(problem.vector(), host, problem.hosts()), place - mates.start, mates.len())
+}
+
+/// What goes into and out of a host that reduces vectors, in elements: its part from all others, and theirs, there and back.
+pub fn crossing_reduced(shape: &Shape) -> f64 {
+    (2 * (shape.hosts - 1) * shape.count.div_ceil(shape.hosts)) as f64
 }
 
 /// What goes into the host with the fewest ranks, or straight from the one with the most, in elements.

@@ -7,10 +7,11 @@
 use super::Hypercube;
 use crate::address::Hosts;
 use crate::error::Result;
+use crate::executor::mpi::core;
 use crate::executor::SINGLE_COPY_FROM;
 use crate::operation::SystemOperation;
 use crate::select::{Lacks, Measurement, Times};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Messages of a train, and bytes of each.
 const TRAIN: usize = 17;
@@ -32,11 +33,15 @@ const PACKET: usize = 16 << 10;
 /// Short messages take at most so many times as long a byte: what is more, something else took.
 const MOST_PIPED: f64 = 8.0;
 
-/// Measures what is lacking; all ranks call this together, and find the same.
+/// Times that ranks look whether each has a core of its own, and how long one that has none sleeps.
+const LOOKS: usize = 16;
+const SLEEP: Duration = Duration::from_micros(200);
+
+/// Measures what is lacking, but what cannot be seen at the moment; all ranks call this together, and find the same.
 pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     let hosts = cube.hosts.as_ref();
     let (mut times, mut piped) = (None, None);
-    if lacks.times {
+    if lacks.times && apart(cube)? {
         let ring = Ring::of(cube, |rank| next_host(hosts, cube.size, 1, rank));
         let found = ring.times()?;
         let tau = match hosts {
@@ -52,6 +57,9 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
             let per_byte = short.per_byte((found.hop + found.tau) * short.turn)? / short.turn;
             piped = Some(per_byte.clamp(found.t_c, MOST_PIPED * found.t_c));
         }
+        if !apart(cube)? {
+            (times, piped) = (None, None);
+        }
     }
     let near = match hosts {
         Some(hosts) if lacks.near => {
@@ -63,6 +71,29 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
         _ => None,
     };
     Ok(Measurement { times, piped, near })
+}
+
+/// Whether ranks that have a core each, as they will have when they work, are on one each; it waits for that for a moment. Where they are
+/// not bound, two may begin on the same: what they take for each other there says nothing of what they will take.
+fn apart(cube: &Hypercube) -> Result<bool> {
+    if cube.machine.shared.is_none_or(|shared| shared.cores < cube.size) {
+        return Ok(true);
+    }
+    let mut cores = vec![0; cube.size];
+    for _ in 0..LOOKS {
+        // Where nobody tells, each is taken to be on one of its own.
+        let core = core().unwrap_or(usize::MAX - cube.rank) as u64;
+        cube.all_gather_into(&core, &mut cores[..])?;
+        if cores[..cube.rank].contains(&core) {
+            // A rank that wakes is put on a core that is free.
+            std::thread::sleep(SLEEP);
+        }
+        cores.sort_unstable();
+        if cores.windows(2).all(|two| two[0] != two[1]) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The rank of the next host to which a rank sends; if it is none of the first `some` of its host, itself. Without hosts, the next rank.

@@ -213,7 +213,8 @@ impl Hypercube {
     }
 
     /// Measures in milliseconds what messages between these ranks take while all are at work, as is done where no tuning file tells (all
-    /// ranks call this together, and find the same). The choice of algorithms goes on with [`Hypercube::machine`].
+    /// ranks call this together, and find the same). The choice of algorithms goes on with [`Hypercube::machine`]. Where ranks that could
+    /// have a core of one memory each share one at the moment, their times are not known.
     ///
     /// # Errors
     /// Those of a call.

@@ -105,7 +105,8 @@ impl Machine {
     }
 
     /// Hosts on a network that links every two of them, each with one port of about 10 Gbit/s. The times are typical ones; the
-    /// limit of packets is where Open MPI's messages over TCP begin to wait for their receivers.
+    /// packet is the one that was best over TCP on links of 10 to 100 Mbit/s, of one port and of several; the limit of packets is where
+    /// Open MPI's messages over TCP begin to wait for their receivers.
     pub fn network() -> Machine {
         Machine {
             name: "network (built in)".into(),
@@ -114,7 +115,7 @@ impl Machine {
             t_c: 0.9e-9,
             ports: PortModel::OnePort,
             pairs_linked: true,
-            packet: None,
+            packet: Some(4 << 10),
             burst: 0,
             packet_limit: Some(64 << 10),
             shared: None,

@@ -40,7 +40,7 @@ mod ints {
     }
 }
 
-#[cfg(mpi4)]
+#[cfg(persistent)]
 mod persistent {
     use super::*;
     type Count = c_int;

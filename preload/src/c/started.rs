@@ -22,7 +22,7 @@ macro_rules! started {
     ($($kind:ident: $name:ident $native:ident;)*) => {$( signature!(entry [Starts () $name $native] $kind); )*};
 }
 
-#[cfg(mpi4)]
+#[cfg(persistent)]
 macro_rules! prepared {
     ($($kind:ident: $name:ident $native:ident;)*) => {$( signature!(entry [Prepares (info) $name $native] $kind); )*};
 }
@@ -52,7 +52,7 @@ pub mod ints {
         ReduceScatter: MPI_Ireduce_scatter PMPI_Ireduce_scatter;
     }
 
-    #[cfg(mpi4)]
+    #[cfg(persistent)]
     prepared! {
         Barrier: MPI_Barrier_init PMPI_Barrier_init;
         Bcast: MPI_Bcast_init PMPI_Bcast_init;
@@ -122,7 +122,7 @@ mod large {
 
 /// Persistent collectives of Open MPI before version 5, which has them as an extension: as the functions need not be there, they are looked
 /// for.
-#[cfg(all(open_mpi, not(mpi4)))]
+#[cfg(all(open_mpi, not(persistent)))]
 pub mod extension {
     use super::*;
     type Count = c_int;

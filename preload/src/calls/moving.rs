@@ -1,6 +1,6 @@
 //! Collectives that move data.
 
-use super::{is_in_place, serve, List, Native, Ours, WRONG};
+use super::{is_in_place, kept, serve, List, Native, Ours, Reads, Types, WRONG};
 use crate::datatype::{Back, Blocks, Data, Layout, Lent};
 use crate::native;
 use crate::native::ffi::{MPI_Comm, MPI_Datatype};
@@ -198,10 +198,12 @@ pub unsafe fn gatherv(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
+    let entries = kept(native, comm, Reads::Root(root));
+    let (receive_counts, displacements) = (receive_counts.kept(entries), displacements.kept(entries));
     serve(native, comm, None, move |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
-        let all = is_root.then(|| ours.blocks(receive, receive_counts, displacements, receive_type)).transpose()?;
+        let all = is_root.then(|| ours.blocks(receive, &receive_counts, &displacements, receive_type)).transpose()?;
         let in_place = all.as_ref().filter(|_| is_in_place(send)).map(|all| all.0[root]);
         let own = match in_place {
             Some(block) => block,
@@ -235,10 +237,12 @@ pub unsafe fn scatterv(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
+    let entries = kept(native, comm, Reads::Root(root));
+    let (send_counts, displacements) = (send_counts.kept(entries), displacements.kept(entries));
     serve(native, comm, None, move |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
-        let all = is_root.then(|| ours.blocks(send, send_counts, displacements, send_type)).transpose()?;
+        let all = is_root.then(|| ours.blocks(send, &send_counts, &displacements, send_type)).transpose()?;
         let own = match all.as_ref().filter(|_| is_in_place(receive)) {
             Some(_) => None,
             None => Some(ours.data(receive, receive_count, receive_type)?),
@@ -271,8 +275,10 @@ pub unsafe fn allgatherv(
     receive_type: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let entries = kept(native, comm, Reads::All);
+    let (receive_counts, displacements) = (receive_counts.kept(entries), displacements.kept(entries));
     serve(native, comm, None, move |ours| {
-        let all = ours.blocks(receive, receive_counts, displacements, receive_type)?;
+        let all = ours.blocks(receive, &receive_counts, &displacements, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.data(send, send_count, send_type)).transpose()?;
         let sent = own.map_or_else(Lent::none, |own| own.lent());
         let (received, places) = all.open(own.is_none());
@@ -312,9 +318,13 @@ pub unsafe fn alltoallv(
     receive_type: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let [sends, receives] = [is_in_place(send), false].map(|none| if none { Reads::None } else { Reads::All });
+    let [sends, receives] = [kept(native, comm, sends), kept(native, comm, receives)];
+    let (send_counts, send_displacements) = (send_counts.kept(sends), send_displacements.kept(sends));
+    let (receive_counts, receive_displacements) = (receive_counts.kept(receives), receive_displacements.kept(receives));
     serve(native, comm, None, move |ours| {
-        let received = ours.blocks(receive, receive_counts, receive_displacements, receive_type)?;
-        let sent = (!is_in_place(send)).then(|| ours.blocks(send, send_counts, send_displacements, send_type));
+        let received = ours.blocks(receive, &receive_counts, &receive_displacements, receive_type)?;
+        let sent = (!is_in_place(send)).then(|| ours.blocks(send, &send_counts, &send_displacements, send_type));
         exchange(ours, sent.transpose()?, received)
     })
 }
@@ -323,15 +333,15 @@ pub unsafe fn alltoallv(
 unsafe fn of_types(
     ours: &mut Ours,
     at: Address,
-    counts: List,
-    displacements: List,
-    types: *const MPI_Datatype,
+    counts: &List,
+    displacements: &List,
+    types: &Types,
 ) -> Result<Blocks, super::Left> {
-    if counts.is_null() || displacements.is_null() || types.is_null() {
+    if counts.is_null() || displacements.is_null() || types.list.is_null() {
         return Err(WRONG);
     }
     let blocks = (0..ours.size).map(|rank| {
-        let datatype = *types.add(rank);
+        let datatype = *types.list.add(rank);
         let count = usize::try_from(counts.get(rank)).map_err(|_| WRONG)?;
         let layout = Layout::of(datatype).ok_or(WRONG)?;
         ours.keep(datatype);
@@ -354,9 +364,14 @@ pub unsafe fn alltoallw(
     receive_types: *const MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let [sends, receives] = [is_in_place(send), false].map(|none| if none { Reads::None } else { Reads::All });
+    let [sends, receives] = [kept(native, comm, sends), kept(native, comm, receives)];
+    let (send_counts, send_displacements) = (send_counts.kept(sends), send_displacements.kept(sends));
+    let (receive_counts, receive_displacements) = (receive_counts.kept(receives), receive_displacements.kept(receives));
+    let (send_types, receive_types) = (Types::of(send_types, sends), Types::of(receive_types, receives));
     serve(native, comm, None, move |ours| {
-        let received = of_types(ours, receive, receive_counts, receive_displacements, receive_types)?;
-        let sent = (!is_in_place(send)).then(|| of_types(ours, send, send_counts, send_displacements, send_types));
+        let received = of_types(ours, receive, &receive_counts, &receive_displacements, &receive_types)?;
+        let sent = (!is_in_place(send)).then(|| of_types(ours, send, &send_counts, &send_displacements, &send_types));
         exchange(ours, sent.transpose()?, received)
     })
 }

@@ -1,6 +1,6 @@
 //! Collectives that reduce.
 
-use super::{is_in_place, serve, List, Native, Ours, WRONG};
+use super::{is_in_place, kept, serve, List, Native, Ours, Reads, WRONG};
 use crate::datatype::{Back, Data, Layout, Lent};
 use crate::native::ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
 use crate::operation::Operation;
@@ -96,18 +96,20 @@ unsafe fn prefix(
 ) -> c_int {
     let key = Key::of_reduction(count, datatype, op, 0, is_in_place(send));
     serve(native, comm, Some(key), move |ours| {
-        let result = ours.data(receive, count, datatype)?;
-        if count > 0 {
+        let in_place = is_in_place(send);
+        // Nothing comes to rank 0 in an exclusive one, which need not say where to.
+        let empty = collective == Collective::ExclusiveScan && ours.rank == 0;
+        let result = ours.data(if empty && !in_place { send } else { receive }, count, datatype)?;
+        if count > 0 && !empty {
             ours.apart(send, receive)?;
         }
         let op = ours.operation(op, datatype, result.layout)?;
         let call = ours.call(collective, result.count);
-        let in_place = is_in_place(send);
+        let result = Data { at: receive.cast_mut().cast(), ..result };
         let own = if in_place { result } else { Data { at: send.cast_mut().cast(), ..result } };
-        // Nothing comes to rank 0 in an exclusive one.
-        let empty = collective == Collective::ExclusiveScan && ours.rank == 0;
         let back = (!empty).then_some(result);
-        reduced(ours, call, result.layout, op, || own.taken(in_place), || result.open(empty), back)
+        let open = || if empty { Lent::none() } else { result.open(false) };
+        reduced(ours, call, result.layout, op, || own.taken(in_place), open, back)
     })
 }
 
@@ -170,6 +172,7 @@ pub unsafe fn reduce_scatter(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
+    let counts = counts.kept(kept(native, comm, Reads::All));
     serve(native, comm, None, move |ours| {
         if counts.is_null() {
             return Err(WRONG);

@@ -2,7 +2,7 @@
 //! tests are MPI's own.
 
 use super::*;
-#[cfg(not(mpi4))]
+#[cfg(not(persistent))]
 use crate::c::started::extension;
 use crate::c::started::{self, ints};
 use ffi::MPI_Request;
@@ -30,7 +30,7 @@ entries! {
 alltoallw!(ints MPI_Ialltoallw (-> request): mpi_ialltoallw_ mpi_ialltoallw_f08_);
 
 // (Arrays of datatypes would have to be kept for as long as a persistent call is there: its `alltoallw` is MPI's.)
-#[cfg(not(mpi4))]
+#[cfg(not(persistent))]
 entries! {
     extension (info -> request):
     Barrier: MPIX_Barrier_init mpix_barrier_init_ mpix_barrier_init_f08_;
@@ -49,6 +49,27 @@ entries! {
     Exscan: MPIX_Exscan_init mpix_exscan_init_ mpix_exscan_init_f08_;
     ReduceScatterBlock: MPIX_Reduce_scatter_block_init mpix_reduce_scatter_block_init_ mpix_reduce_scatter_block_init_f08_;
     ReduceScatter: MPIX_Reduce_scatter_init mpix_reduce_scatter_init_ mpix_reduce_scatter_init_f08_;
+}
+
+#[cfg(persistent)]
+entries! {
+    ints (info -> request):
+    Barrier: MPI_Barrier_init mpi_barrier_init_ mpi_barrier_init_f08_;
+    Bcast: MPI_Bcast_init mpi_bcast_init_ mpi_bcast_init_f08_;
+    Gather: MPI_Gather_init mpi_gather_init_ mpi_gather_init_f08_;
+    Scatter: MPI_Scatter_init mpi_scatter_init_ mpi_scatter_init_f08_;
+    Allgather: MPI_Allgather_init mpi_allgather_init_ mpi_allgather_init_f08_;
+    Alltoall: MPI_Alltoall_init mpi_alltoall_init_ mpi_alltoall_init_f08_;
+    Gatherv: MPI_Gatherv_init mpi_gatherv_init_ mpi_gatherv_init_f08_;
+    Scatterv: MPI_Scatterv_init mpi_scatterv_init_ mpi_scatterv_init_f08_;
+    Allgatherv: MPI_Allgatherv_init mpi_allgatherv_init_ mpi_allgatherv_init_f08_;
+    Alltoallv: MPI_Alltoallv_init mpi_alltoallv_init_ mpi_alltoallv_init_f08_;
+    Reduce: MPI_Reduce_init mpi_reduce_init_ mpi_reduce_init_f08_;
+    Allreduce: MPI_Allreduce_init mpi_allreduce_init_ mpi_allreduce_init_f08_;
+    Scan: MPI_Scan_init mpi_scan_init_ mpi_scan_init_f08_;
+    Exscan: MPI_Exscan_init mpi_exscan_init_ mpi_exscan_init_f08_;
+    ReduceScatterBlock: MPI_Reduce_scatter_block_init mpi_reduce_scatter_block_init_ mpi_reduce_scatter_block_init_f08_;
+    ReduceScatter: MPI_Reduce_scatter_init mpi_reduce_scatter_init_ mpi_reduce_scatter_init_f08_;
 }
 
 /// Functions that take a handle, and may change it.

@@ -171,6 +171,8 @@ static void reductions(void) {
             DO(Allreduce(S, R, count, t, op, comm));
             DO(Scan(S, R, count, t, op, comm));
             DO(Exscan(S, R, count, t, op, comm));
+            DO(Exscan(S, rank ? R : NULL, count, t, op, comm)); /* of no matter on rank 0 */
+            START(Iexscan(S, rank ? R : NULL, count, t, op, comm, q));
             START(Iallreduce(MPI_IN_PLACE, R, count, t, op, comm, q));
             START(Iscan(MPI_IN_PLACE, R, count, t, op, comm, q));
             DO(Reduce_scatter_block(S, R, count, t, op, comm));
@@ -275,6 +277,41 @@ static int at_end(MPI_Comm self, int key, void *value, void *state) {
     return MPI_SUCCESS;
 }
 
+/* What the program attaches to a communicator is copied when the program duplicates that, and only then. */
+static int copied;
+static int copies(MPI_Comm old, int key, void *state, void *in, void *out, int *flag) {
+    (void)old, (void)key;
+    copied++, *flag = 1, *(void **)out = in;
+    return state == &copied ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+static int deletes(MPI_Comm old, int key, void *value, void *state) {
+    (void)old, (void)key, (void)value;
+    copied--;
+    return state == &copied ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+static void attributes(void) {
+    MPI_Comm attached, copy;
+    int key, there;
+    void *found;
+    line = __LINE__;
+    MPI_Comm_dup(comm, &attached);
+    MPI_Comm_create_keyval(copies, deletes, &key, &copied);
+    MPI_Comm_set_attr(attached, key, &there);
+    for (int call = 0; call < 20; call++) MPI_Barrier(attached);
+    check(copied == 0, "attributes are left alone");
+    MPI_Comm_dup(attached, &copy);
+    check(copied == 1, "attributes are copied");
+    MPI_Comm_get_attr(copy, key, &found, &there);
+    check(there && found == &there, "what is copied is there");
+    MPI_Comm_free(&copy);
+    check(copied == 0, "attributes are deleted");
+    MPI_Comm_free_keyval(&key);
+    MPI_Comm_free(&attached);
+    check(copied == -1, "attributes are deleted");
+    copied = 0;
+}
+
 static void on(MPI_Comm which, const char *called) {
     if (which == MPI_COMM_NULL) return;
     comm = which, name = called;
@@ -321,7 +358,9 @@ int main(int argc, char **argv) {
         MPI_Comm_free(&made), MPI_Comm_free(&between), MPI_Comm_free(&half);
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    rank = world, size = ranks, name = "mistakes";
+    rank = world, size = ranks, name = "attributes";
+    attributes();
+    name = "mistakes";
     mistakes();
     MPI_Comm_free(&comm);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, NULL);

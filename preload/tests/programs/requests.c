@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
 #define PREPARE(name, ...) MPI_##name(__VA_ARGS__)
 #else
 #define PREPARE(name, ...) MPIX_##name(__VA_ARGS__)
@@ -327,6 +327,41 @@ static void again(void) {
     for (int i = 0; i < size; i++) check(got[i] == 10 * i + rank, "exchange");
 }
 
+#ifdef OPEN_MPI
+/* Programs give up lists as soon as persistent calls are made of them. */
+static void lists(void) {
+    int *lists = malloc(3 * size * sizeof(int)), *ones = lists, *places = ones + size, *parts = places + size;
+    MPI_Datatype *types = malloc(size * sizeof(MPI_Datatype));
+    MPI_Request requests[5];
+    long mine[3 * 8] = {0}, got[4][8], sum[8];
+    for (int i = 0; i < size; i++) ones[i] = 1, places[i] = size - 1 - i, parts[i] = i % 3, types[i] = MPI_LONG;
+    PREPARE(Reduce_scatter_init, mine, sum, parts, MPI_LONG, MPI_SUM, comm, MPI_INFO_NULL, &requests[0]);
+    PREPARE(Alltoallv_init, mine, ones, places, MPI_LONG, got[0], ones, places, MPI_LONG, comm, MPI_INFO_NULL, &requests[1]);
+    PREPARE(Allgatherv_init, mine, 1, MPI_LONG, got[1], ones, places, MPI_LONG, comm, MPI_INFO_NULL, &requests[2]);
+    PREPARE(Gatherv_init, mine, 1, MPI_LONG, got[2], rank ? NULL : ones, rank ? NULL : places, MPI_LONG, 0, comm, MPI_INFO_NULL, &requests[3]);
+    for (int i = 0; i < size; i++) places[i] = i * (int)sizeof(long);
+    PREPARE(Alltoallw_init, mine, ones, places, types, got[3], ones, places, types, comm, MPI_INFO_NULL, &requests[4]);
+    for (int i = 0; i < 3 * size; i++) lists[i] = 1 << 28;
+    for (int i = 0; i < size; i++) types[i] = MPI_DATATYPE_NULL;
+    free(lists), free(types);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 3 * 8; i++) mine[i] = 100 * rank + i + round;
+        MPI_Startall(5, requests), MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
+        int first = 0;
+        for (int i = 0; i < rank; i++) first += i % 3;
+        for (int i = 0; i < rank % 3; i++) check(sum[i] == 50L * size * (size - 1) + size * (first + i + round), "sum with lists");
+        for (int i = 0; i < size; i++) {
+            int from = size - 1 - i;
+            check(got[0][i] == 100 * from + size - 1 - rank + round, "exchange with lists");
+            check(got[1][i] == 100 * from + round, "all with lists");
+            if (rank == 0) check(got[2][i] == 100 * from + round, "gather with lists");
+            check(got[3][i] == 100 * i + rank + round, "exchange with lists of types");
+        }
+    }
+    for (int i = 0; i < 5; i++) MPI_Request_free(&requests[i]);
+}
+#endif
+
 /* What cannot be done with a request is refused, and the empty status is empty. */
 static void refused(void) {
     MPI_Request request, copy;
@@ -416,14 +451,18 @@ int main(int argc, char **argv) {
     struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"several", several}, {"waits", waits_for_something_else}, {"freed", freed}, {"again", again}, {"refused", refused}, {"differ", differ}};
+    } all[] = {{"several", several}, {"waits", waits_for_something_else}, {"freed", freed}, {"again", again},
+#ifdef OPEN_MPI
+             {"lists", lists},
+#endif
+             {"refused", refused}, {"differ", differ}};
     int provided;
     MPI_Init_thread(&argc, &argv, argc > 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     comm = MPI_COMM_WORLD;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     MPI_Barrier(comm);
-    for (int i = 0; i < 6; i++)
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (argc < 2 || !strcmp(argv[1], all[i].name) || !strcmp(argv[1], "all")) all[i].run();
     if (!wrong) printf("rank %d: all is well\n", rank);
     MPI_Finalize();

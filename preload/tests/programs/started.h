@@ -66,7 +66,7 @@ static inline int begin(int code, MPI_Request *request) {
 
 #ifndef PERSISTENT
 #define STARTED(name, ...) ({ MPI_Request request_; finish(MPI_I##name(__VA_ARGS__, &request_), &request_); })
-#elif MPI_VERSION >= 4
+#elif MPI_VERSION >= 4 || defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
 #define STARTED(name, ...) ({ MPI_Request request_; begin(INIT(MPI_, name, __VA_ARGS__, MPI_INFO_NULL, &request_), &request_); })
 #else
 #define STARTED(name, ...) ({ MPI_Request request_; begin(INIT(MPIX_, name, __VA_ARGS__, MPI_INFO_NULL, &request_), &request_); })

@@ -18,7 +18,6 @@
 //! Example, n = 1: ranks 0 and 1 exchange halves, combine, and exchange the combined halves.
 
 use crate::algorithm::all_gather::complete_broadcast;
-use crate::algorithm::by_hosts::block;
 use crate::algorithm::exchange::{crossing, longest_even_part, Exchange};
 use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape};
 use crate::collective::{part, Collective};
@@ -34,7 +33,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     cost:
         "symmetrised, all-ports: 2 (1 - 2^-n)/n M t_c + 2 n tau; plain: 2 (1 - 2^-n) M t_c + 2 n tau (one-way: twice)",
     formula,
-    crossing: Some(|shape| 2.0 * crossing(&block(shape))),
+    crossing: Some(|shape| 2.0 * crossing(&Shape { count: shape.count.div_ceil(shape.size), ..*shape })),
     form: Form::BackwardForward(write, write),
     ..complete_broadcast::ALGORITHM
 };

@@ -1,13 +1,14 @@
 //! All-reduce round a ring of all hosts.
 //!
-//! Algorithm: the vector is cut into one block a rank; a reduce-scatter round the ring leaves each block's result on its rank, and an
-//! all-gather round the ring brings it to all.
+//! Algorithm: the vector is cut into as long a part for each host, and that into a block for each of its ranks; a reduce-scatter round
+//! the ring leaves each block's result on its rank, and an all-gather round the ring brings it to all.
 //!
 //! Reference: classic; as for [`all_gather::ring`]. M elements, H hosts of R ranks.
 //!
 //! Requirements: a network where neighbours on the ring are linked, or shared memory; the operation must commute.
 //!
-//! Cost: 2 (P - 1) (M/P t_c + tau), of which 2 (H - 1)/H M go into and out of each host; M/P rounded up.
+//! Cost: 2 (P - 1) (M/P t_c + tau) where hosts have as many ranks, M/P rounded up; of which 2 (H - 1)/H M go into and out of each host,
+//! whatever their ranks.
 //!
 //! Memory: the partial results that a rank combines for others.
 //!
@@ -15,9 +16,9 @@
 //!
 //! Example, 3 ranks on 3 hosts, rank 0: to 1 its third 2, then thirds 1 combined with what came from 2; then results 0 and 2.
 
-use crate::algorithm::by_hosts::{self, block, crossing, reduced, Course};
+use crate::algorithm::by_hosts::{self, crossing_reduced, reduced, share, Course};
 use crate::algorithm::{all_gather, Algorithm, Form, Parameters, Route};
-use crate::collective::{part, Collective};
+use crate::collective::Collective;
 use crate::schedule::Problem;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -25,12 +26,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     summary: "long vectors, where a host had better talk to two others only, or hosts have unequal numbers of ranks",
     cost: "2 (P - 1) (M/P t_c + tau), 2 (H - 1)/H M of it between hosts",
     formula: |shape| reduced(Course::Ring, shape),
-    crossing: Some(|shape| 2.0 * crossing(Course::Ring, &block(shape))),
+    crossing: Some(crossing_reduced),
     form: Form::BackwardForward(write, write),
     ..all_gather::ring::ALGORITHM
 };
 
 fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
-    let size = problem.call.size;
-    by_hosts::write(Course::Ring, problem, node, route, |place| part(problem.vector(), place, size));
+    by_hosts::write(Course::Ring, problem, node, route, |place| share(problem, place));
 }

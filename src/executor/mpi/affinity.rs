@@ -13,6 +13,43 @@ pub(super) fn cores() -> ([u64; WORDS], usize) {
     *CORES.get_or_init(look_up)
 }
 
+/// Whether ranks of other communicators may wait for the core of one that waits: MPI has been told that they do, or the job has more ranks
+/// on this host than it has cores.
+///
+/// It is looked up once.
+pub(super) fn job_is_crowded() -> bool {
+    static CROWDED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *CROWDED.get_or_init(|| {
+        let online = std::fs::read_to_string("/sys/devices/system/cpu/online").ok();
+        crowded(|name| std::env::var(name).ok(), online.and_then(|listed| count(&listed)))
+    })
+}
+
+/// Open MPI says both; MPICH and Intel MPI say how many ranks there are.
+fn crowded(variable: impl Fn(&str) -> Option<String>, cores: Option<usize>) -> bool {
+    let set = |name| variable(name).is_some_and(|value| matches!(value.as_str(), "1" | "true" | "yes"));
+    let ranks = |name| variable(name).and_then(|value| value.parse::<usize>().ok());
+    set("OMPI_MCA_mpi_yield_when_idle")
+        || set("OMPI_MCA_mpi_oversubscribe")
+        || ranks("OMPI_COMM_WORLD_LOCAL_SIZE").or_else(|| ranks("MPI_LOCALNRANKS")) > cores.or(Some(usize::MAX))
+}
+
+/// Reads how many cores are in a list as the kernel prints it: numbers and ranges, with commas between.
+fn count(list: &str) -> Option<usize> {
+    let cores = |part: &str| match part.split_once('-') {
+        Some((first, last)) => (last.parse::<usize>().ok()? + 1).checked_sub(first.parse().ok()?),
+        None => part.parse::<usize>().ok().map(|_| 1),
+    };
+    list.trim().split(',').map(cores).sum()
+}
+
+/// The core that this thread runs on at the moment, where Linux tells.
+pub(crate) fn core() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/thread-self/stat").ok()?;
+    // The name of the program, in parentheses, may hold anything; the core is the 37th field after it.
+    status.rsplit_once(')')?.1.split_whitespace().nth(36)?.parse().ok()
+}
+
 fn look_up() -> ([u64; WORDS], usize) {
     let busy = std::thread::available_parallelism().map_or(1, usize::from);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -52,8 +89,29 @@ mod tests {
     }
 
     #[test]
+    fn a_job_is_crowded_where_mpi_says_so_or_it_has_more_ranks_than_cores() {
+        assert_eq!(
+            [count("0-1\n"), count("0,2-5,9"), count("3"), count(""), count("5-2")],
+            [Some(2), Some(6), Some(1), None, None]
+        );
+        let job = |name: &'static str, value: &'static str, cores| {
+            crowded(|asked| (asked == name).then(|| value.into()), cores)
+        };
+        for name in ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"] {
+            assert_eq!([job(name, "4", Some(4)), job(name, "5", Some(4)), job(name, "5", None)], [false, true, false]);
+        }
+        for name in ["OMPI_MCA_mpi_yield_when_idle", "OMPI_MCA_mpi_oversubscribe"] {
+            assert_eq!([job(name, "1", Some(4)), job(name, "0", Some(4))], [true, false]);
+        }
+        assert!(!job("PATH", "5", Some(4)));
+    }
+
+    #[test]
     fn this_process_may_use_a_core() {
         let (set, limit) = cores();
+        if let Some(core) = core() {
+            assert!(set[core / 64] & 1 << (core % 64) != 0);
+        }
         assert!(set.iter().any(|word| *word != 0) && limit > 0);
     }
 }

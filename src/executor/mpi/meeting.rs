@@ -1,5 +1,6 @@
 //! How the ranks of a communicator meet: they duplicate it, tell each other where they are, and map the memory that they share.
 
+use super::affinity;
 use super::asked::{Asked, Use};
 use super::host::{nonce, Card, Host};
 use super::lobby::{self, Guests};
@@ -139,7 +140,7 @@ impl Meeting {
         let single_copy = asks >= Use::SingleCopy as u64 && all & READABLE != 0;
         let ways = memory.as_ref().filter(|_| asks > Use::Off as u64);
         let shared_memory = ways.map(|memory| SharedMemory::between(&host, size, memory, &layout, single_copy));
-        let crowded = host.ranks.len() > host.cores;
+        let crowded = host.ranks.len() > host.cores || affinity::job_is_crowded();
         let names: Vec<u64> = cards.iter().map(|card| card.host).collect();
         let found = Found { text, cores, hosts: Hosts::of(&names) };
         let progress = progress && shared_memory.as_ref().is_none_or(|memory| memory.ranks() < size);

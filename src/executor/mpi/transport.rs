@@ -28,7 +28,7 @@ pub(crate) struct MpiTransport {
     pub(super) messages: Messages,
     shared_memory: Option<SharedMemory>,
     board: Option<Board>,
-    /// Whether the ranks of this host are more than its cores, so that one that waits keeps another from running.
+    /// Whether the ranks of this host, or all of the job there, are more than its cores, so that one that waits keeps another from running.
     crowded: bool,
     /// Looks at what is under way so far.
     looks: u32,
