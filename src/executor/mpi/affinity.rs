@@ -109,9 +109,8 @@ mod tests {
     #[test]
     fn this_process_may_use_a_core() {
         let (set, limit) = cores();
-        if let Some(core) = core() {
-            assert!(set[core / 64] & 1 << (core % 64) != 0);
-        }
+        let is_in_it = |core: usize| set[core / 64] & 1 << (core % 64) != 0;
+        assert!(core().map_or(cfg!(not(target_os = "linux")), is_in_it));
         assert!(set.iter().any(|word| *word != 0) && limit > 0);
     }
 }
