@@ -227,6 +227,39 @@ impl Formula {
         Formula { path, at_most: self.at_most.without(Figure::Path), ..self }.at_most(&[Figure::Path], exact)
     }
 
+    /// A broadcast down a tree of which rounds and hops are known, whose messages are the vector.
+    pub(super) fn with_vectors(self, shape: &Shape) -> Formula {
+        if shape.count == 0 || shape.size == 1 {
+            return Formula::NOTHING;
+        }
+        let m = shape.count as f64;
+        Formula {
+            elements: self.rounds as f64 * m,
+            moved: (shape.size - 1) as f64 * m,
+            load: m,
+            path: self.hops as f64 * m,
+            ..self
+        }
+    }
+
+    /// Of such a broadcast, the reduction, which is the same backwards; given the most messages that the root, and that another rank, sends
+    /// in the broadcast.
+    pub(super) fn up(self, shape: &Shape, (root, other): (usize, usize)) -> Formula {
+        if self == Formula::NOTHING {
+            return self;
+        }
+        // The first vector that reaches the root where its result is to be needs no other place.
+        let kept = if shape.in_place { root } else { root - 1 }.max(other);
+        Formula { scratch: (kept * shape.count) as f64, path: self.elements, ..self }
+    }
+
+    /// The same and the broadcast, one after the other: an all-reduce.
+    pub(super) fn up_and_down(self, shape: &Shape, children: (usize, usize)) -> Formula {
+        // The way back uses the links in the other direction. Every rank's result is to be where it combines.
+        let kept = children.0 - usize::from(!shape.in_place && shape.size > 1);
+        Formula { load: self.load, scratch: (kept * shape.count) as f64, ..self.up(shape, children).then(self) }
+    }
+
     /// One after the other, over the same links, in the same memory.
     pub(super) fn then(self, other: Formula) -> Formula {
         Formula {

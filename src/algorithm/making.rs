@@ -1,6 +1,6 @@
 //! From a row of the registry to the schedule of a rank.
 
-use super::{Algorithm, Form, Parameters, PortModel, Shape, Write};
+use super::{Algorithm, Form, Formula, Parameters, PortModel, Shape, Write};
 use crate::collective::Call;
 use crate::schedule::{fold, place, Messages, Problem, Route, Schedule};
 
@@ -47,6 +47,11 @@ impl Algorithm {
     /// What the formula depends on; cutting messages into packets changes none of it.
     pub fn shape(&self, call: &Call, parameters: &Parameters) -> Shape {
         Shape::new(call, &self.own(parameters))
+    }
+
+    /// What follows one another until the last rank has all.
+    pub(crate) fn in_a_row(&self, shape: &Shape) -> Formula {
+        self.way.unwrap_or(self.formula)(shape)
     }
 
     /// The parameters for what the algorithm makes itself.

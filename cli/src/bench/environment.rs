@@ -142,13 +142,12 @@ fn commit(tree: &Path) -> Option<String> {
     packed.lines().find_map(|line| line.strip_suffix(reference).map(|commit| commit.trim().to_string()))
 }
 
-/// Whether waiting ranks give up the processor, as far as Open MPI's settings tell. `--oversubscribe` implies it where it
-/// is needed.
+/// Whether waiting ranks give up the processor, as far as Open MPI's settings tell.
 pub fn yields() -> bool {
-    let set = |name: &str| {
-        std::env::var(name).is_ok_and(|v| ["1", "true", "yes", "t", "y"].contains(&v.to_lowercase().as_str()))
-    };
-    set("OMPI_MCA_mpi_yield_when_idle") || set("OMPI_MCA_mpi_oversubscribe")
+    #[cfg(feature = "mpi")]
+    return hypercoll::control_variables::ranks_yield();
+    #[cfg(not(feature = "mpi"))]
+    false
 }
 
 /// Seconds since 1970 as RFC 3339, in UTC.

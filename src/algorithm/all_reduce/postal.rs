@@ -14,7 +14,7 @@
 //!
 //! Example, 4 ranks, 2 on each of 2 hosts: 1 to 0 and 3 to 2, then 2 to 0; then 0 to 2, and 0 to 1 and 2 to 3.
 
-use crate::algorithm::broadcast::postal::{self, reduced, write};
+use crate::algorithm::broadcast::postal::{self, write};
 use crate::algorithm::{postal as tree, Algorithm, Form, Formula, Shape};
 use crate::collective::Collective;
 
@@ -40,8 +40,5 @@ fn way(shape: &Shape) -> Formula {
 }
 
 fn formula(shape: &Shape) -> Formula {
-    let (up, down) = (reduced(shape), postal::formula(shape));
-    // The way back uses the links in the other direction. Every rank's result is to be where it combines.
-    let kept = tree::children(shape).0 - usize::from(!shape.in_place && shape.size > 1);
-    Formula { load: down.load, scratch: (kept * shape.count) as f64, ..up.then(down) }
+    postal::formula(shape).up_and_down(shape, tree::children(shape))
 }

@@ -42,38 +42,17 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 /// What follows one another on the way to the last rank.
 pub fn way(shape: &Shape) -> Formula {
-    with_vectors(postal::way(shape), shape)
-}
-
-fn with_vectors(tree: Formula, shape: &Shape) -> Formula {
-    if shape.count == 0 || shape.size == 1 {
-        return Formula::NOTHING;
-    }
-    let m = shape.count as f64;
-    Formula {
-        elements: tree.rounds as f64 * m,
-        moved: (shape.size - 1) as f64 * m,
-        load: m,
-        path: tree.hops as f64 * m,
-        ..tree
-    }
+    postal::way(shape).with_vectors(shape)
 }
 
 /// The cost of the broadcast.
 pub fn formula(shape: &Shape) -> Formula {
-    with_vectors(postal::formula(shape), shape)
+    postal::formula(shape).with_vectors(shape)
 }
 
-/// The cost of the reduction, which is the same backwards.
+/// The cost of the reduction, which is the same backwards: to the root vectors come without a pause.
 pub fn reduced(shape: &Shape) -> Formula {
-    let forward = formula(shape);
-    if forward == Formula::NOTHING {
-        return forward;
-    }
-    // The first vector that reaches the root where its result is to be needs no other place. The others come without a pause.
-    let (root, leader) = postal::children(shape);
-    let kept = if shape.in_place { root } else { root - 1 }.max(leader);
-    Formula { scratch: (kept * shape.count) as f64, path: forward.elements, ..forward }
+    formula(shape).up(shape, postal::children(shape))
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {

@@ -38,30 +38,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 /// The cost of the broadcast.
 pub fn formula(shape: &Shape) -> Formula {
-    let tree = two_level::formula(shape);
-    if shape.count == 0 || shape.size == 1 {
-        return Formula::NOTHING;
-    }
-    let m = shape.count as f64;
-    Formula {
-        elements: tree.rounds as f64 * m,
-        moved: (shape.size - 1) as f64 * m,
-        load: m,
-        path: tree.hops as f64 * m,
-        ..tree
-    }
+    two_level::formula(shape).with_vectors(shape)
 }
 
 /// The cost of the reduction, which is the same backwards.
 pub fn reduced(shape: &Shape) -> Formula {
-    let forward = formula(shape);
-    if forward == Formula::NOTHING {
-        return forward;
-    }
-    // The first vector that reaches the root where its result is to be needs no other place.
-    let (root, leader) = two_level::children(shape);
-    let kept = if shape.in_place { root } else { root - 1 }.max(leader);
-    Formula { scratch: (kept * shape.count) as f64, path: forward.elements, ..forward }
+    formula(shape).up(shape, two_level::children(shape))
 }
 
 pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {

@@ -1,5 +1,7 @@
 //! Which cores a process may use.
 
+use super::control_variables::yields;
+
 /// Words of a set of cores: 64 cores a word. Cores beyond are not counted.
 pub(super) const WORDS: usize = 16;
 
@@ -27,10 +29,8 @@ pub(super) fn job_is_crowded() -> bool {
 
 /// Open MPI says both; MPICH and Intel MPI say how many ranks there are.
 fn crowded(variable: impl Fn(&str) -> Option<String>, cores: Option<usize>) -> bool {
-    let set = |name| variable(name).is_some_and(|value| matches!(value.as_str(), "1" | "true" | "yes"));
     let ranks = |name| variable(name).and_then(|value| value.parse::<usize>().ok());
-    set("OMPI_MCA_mpi_yield_when_idle")
-        || set("OMPI_MCA_mpi_oversubscribe")
+    yields(&variable)
         || ranks("OMPI_COMM_WORLD_LOCAL_SIZE").or_else(|| ranks("MPI_LOCALNRANKS")) > cores.or(Some(usize::MAX))
 }
 

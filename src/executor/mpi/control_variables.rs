@@ -22,6 +22,20 @@ use mpi::ffi;
 use std::ffi::{c_char, c_int, c_void, CStr, CString};
 use std::marker::PhantomData;
 
+/// Whether ranks that wait give up their core, as far as Open MPI's settings tell in the environment. `--oversubscribe` implies it where it
+/// is needed.
+pub fn ranks_yield() -> bool {
+    yields(|name| std::env::var(name).ok())
+}
+
+/// The same of other variables.
+pub(super) fn yields(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let set = |name| {
+        variable(name).is_some_and(|value| ["1", "true", "yes", "t", "y"].contains(&value.to_lowercase().as_str()))
+    };
+    set("OMPI_MCA_mpi_yield_when_idle") || set("OMPI_MCA_mpi_oversubscribe")
+}
+
 /// What MPI says of a variable that belongs to no object.
 ///
 /// The bindings call a constant of C as its header does, unless it is one of an enumeration with a name, which then goes before: in

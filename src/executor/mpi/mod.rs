@@ -40,8 +40,8 @@ mod tests;
 mod together;
 mod transfers;
 mod transport;
-pub(crate) use affinity::core;
 
+pub(crate) use affinity::core;
 pub(crate) use meeting::Found;
 pub(crate) use transport::MpiTransport;
 

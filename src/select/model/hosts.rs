@@ -72,7 +72,7 @@ fn far(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: f64) -> F
 /// The time of a call on hosts with several ranks.
 pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
     let shape = algorithm.shape(call, parameters);
-    let formula = algorithm.way.unwrap_or(algorithm.formula)(&shape);
+    let formula = algorithm.in_a_row(&shape);
     let bytes = element.max(1) as f64;
     let ports = match parameters.ports {
         PortModel::AllPorts if algorithm.cube_edges => f64::from(dimension_for(shape.hosts).max(1)),

@@ -66,7 +66,7 @@ struct Traffic {
 /// another one, at the same time too where a link lets pass at once what all ranks send alike.
 pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
     let shape = algorithm.shape(call, parameters);
-    let formula = algorithm.way.unwrap_or(algorithm.formula)(&shape);
+    let formula = algorithm.in_a_row(&shape);
     // Between hosts that are not linked a message goes over several links, one after the other.
     let links = if algorithm.cube_edges || machine.pairs_linked { 1.0 } else { f64::from(shape.n + 1) / 2.0 };
     let hops = formula.hops as f64;
