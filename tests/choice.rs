@@ -364,6 +364,25 @@ fn in_shared_memory_a_packet_that_holds_all_takes_as_long_as_a_whole_message() {
     }
 }
 
+/// With a core for each of 8 ranks, a root that puts a vector into the memory that it shares with each of the others does half of seven
+/// copies itself. Receivers that copy it out of the root's memory do that at once.
+#[test]
+fn in_shared_memory_a_root_puts_in_what_receivers_do_not_copy_themselves() {
+    const BYTES: usize = 256 << 10;
+    let call = Call::new(Collective::Broadcast, 8, BYTES / ELEMENT);
+    let of_direct = |single_copy_from| {
+        let machine =
+            Machine { piped: Some(1e-10), single_copy_from: Some(single_copy_from), ..Machine::shared_memory(8) };
+        let options = Options { algorithm: Some("direct".into()), ..Options::default() };
+        (chosen(&call, &options, &machine).predicted, chosen(&call, &Options::default(), &machine))
+    };
+    let copy = BYTES as f64 * 1e-10;
+    let (direct, choice) = of_direct(usize::MAX);
+    assert!((3.5 * copy..4.0 * copy).contains(&direct), "{direct} s");
+    assert!(choice.predicted < 0.7 * direct, "{choice:?}");
+    assert!((copy..1.5 * copy).contains(&of_direct(64 << 10).0));
+}
+
 #[test]
 fn in_shared_memory_packets_are_chosen_where_they_gain() {
     let machine = Machine::shared_memory(2);

@@ -51,14 +51,16 @@ pub fn time(
         }
         _ => formula.moved / cores,
     });
-    let passed_on = match packet {
-        Some(_) if machine.piped.is_some() => 1.0,
-        Some(_) => PASSED_ON + PACKETS_IN_TURNS * (turn(call, shared) - 4.0).max(0.0),
-        None if hops > 1.0 => PASSED_ON,
-        None => 1.0,
+    let meaning = call.collective.meaning();
+    let passed_on = match (packet, machine.piped) {
+        // What was measured of packets has it all, but that they are combined far from where they came.
+        (Some(_), Some(_)) if !meaning.reduces => 1.0,
+        (Some(_), Some(_)) => PASSED_ON,
+        (Some(_), None) => PASSED_ON + PACKETS_IN_TURNS * (turn(call, shared) - 4.0).max(0.0),
+        (None, _) if hops > 1.0 => PASSED_ON,
+        (None, _) => 1.0,
     };
     // What is to be combined goes to memory and back; what is to be passed on, or copied by several, comes from there.
-    let meaning = call.collective.meaning();
     let whole = meaning.root && meaning.blocks == Blocks::Parts;
     let (vectors, far) = match meaning.reduces {
         true if whole => (2, COMBINED_FAR),
@@ -71,13 +73,21 @@ pub fn time(
     let rounds = formula.rounds as f64;
     let messages = if formula.elements > 0.0 { formula.moved * rounds / formula.elements } else { 0.0 };
     let start_ups = rounds.max(messages / cores) + SIGNAL * signals / cores;
-    let tau = machine.tau + packet.map_or(0.0, |_| awaited(call, shared, machine));
+    // What was measured of packets of full length has their waiting in it: shorter ones wait more often.
+    let measured = match (packet, machine.piped) {
+        (Some(packet), Some(_)) => (packet as f64 * element as f64 / SINGLE_COPY_FROM as f64).min(1.0),
+        _ => 0.0,
+    };
+    let awaited = packet.map_or(0.0, |_| (1.0 - measured) * awaited(call, shared, machine));
+    let tau = machine.tau + awaited;
     let whole = machine.t_c * passed_on * memory;
     // Short messages, and packets, are copied into memory of both and out of it.
     let message = packet.map_or(formula.elements / rounds.max(1.0), |packet| packet as f64);
     let single_copy_from = machine.single_copy_from.unwrap_or(SINGLE_COPY_FROM);
     let is_piped = message * (element as f64) < single_copy_from as f64;
     let piped = machine.piped.filter(|_| is_piped);
+    // Of what goes through memory of both, the busiest sender's core does about half, and no other can.
+    let copies = if piped.is_some() { copies.max(formula.elements / 2.0) } else { copies };
     hops * machine.hop * turn(call, shared)
         + start_ups * tau
         + copies * element as f64 * piped.map_or(whole, |piped| piped.max(whole))
