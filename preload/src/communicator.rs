@@ -17,7 +17,8 @@ use mpi::traits::FromRaw;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A communicator of the program's.
 pub struct Communicator {
@@ -26,7 +27,11 @@ pub struct Communicator {
     pub size: usize,
     /// Collective calls that have been made on it.
     calls: u64,
+    /// For its blocking calls.
     pub cube: Cube,
+    /// For its nonblocking calls, if any may be made by us, and for its persistent requests: see [`LANES`].
+    started: Option<Rc<Hypercube>>,
+    lanes: Vec<Rc<Hypercube>>,
     /// What is asked of its calls, by collective, where anything is.
     pub options: Vec<(Collective, Options)>,
     pub avoid: Vec<(usize, usize)>,
@@ -35,6 +40,8 @@ pub struct Communicator {
     revoked: bool,
     /// Why the last call was left to MPI, if it was.
     pub left: Option<&'static str>,
+    /// The hypercube of the last call, if it was not a blocking one.
+    pub last: Weak<Hypercube>,
     /// What was last asked of the machine: whether native MPI is faster for a collective, with so many elements of so many bytes.
     faster: [Option<(Collective, usize, usize, bool)>; 4],
     /// Who makes which calls, by collective and size.
@@ -44,6 +51,17 @@ pub struct Communicator {
     /// Its place in the list.
     place: usize,
 }
+
+/// Hypercubes for the calls of one persistent request each, that are used again when it has been freed.
+///
+/// Calls of one hypercube are made by all ranks in one order. MPI asks for that of the initialisation of persistent calls, but not of their
+/// starts: a rank may start two of them in another order than the next one does. Neither has a nonblocking call to wait, natively, for a
+/// blocking one to come first that another rank makes before it. So blocking calls, nonblocking ones, and those of each persistent request
+/// go by hypercubes of their own.
+const LANES: usize = 64;
+
+/// Whether the program has made nonblocking calls.
+static STARTS: AtomicBool = AtomicBool::new(false);
 
 /// Communicators that get a hypercube before anybody knows whether they will need it.
 const MANY: u64 = 1000;
@@ -120,11 +138,14 @@ impl Communicators {
             size,
             calls: 0,
             cube,
+            started: None,
+            lanes: Vec::new(),
             options: Vec::new(),
             avoid: Vec::new(),
             reproducible: session::facts().asked.reproducible,
             revoked: false,
             left: None,
+            last: Weak::new(),
             faster: [None; 4],
             trials: HashMap::new(),
             tries: Compares::None,
@@ -162,7 +183,11 @@ impl Communicators {
     pub fn let_go(&mut self) -> u64 {
         for &own in &self.all {
             // SAFETY: in the list.
-            unsafe { (*own).cube = Cube::Native("MPI has ended") };
+            unsafe {
+                (*own).cube = Cube::Native("MPI has ended");
+                (*own).started = None;
+                (*own).lanes.clear();
+            }
         }
         self.served
     }
@@ -218,7 +243,7 @@ pub unsafe fn is_revoked(comm: MPI_Comm) {
     quick::forget();
     let Some(own) = session::tables(&turn).communicators.find(comm) else { return };
     if !std::mem::replace(&mut (*own).revoked, true) {
-        if let Cube::Ours(cube) = &(*own).cube {
+        for cube in (*own).cubes() {
             let why = hypercoll::Error::Communicator { why: "it has been revoked".into() };
             cube.refuse_raw(&Call::new(Collective::Barrier, (*own).size, 0), why);
         }
@@ -234,12 +259,16 @@ impl Communicator {
     pub unsafe fn ready(own: *mut Communicator, kind: Kind, form: Form, turn: &Turn) -> Result<(), &'static str> {
         let asked = &session::facts().asked;
         (*own).calls += 1;
+        if form == Form::Nonblocking {
+            STARTS.store(true, Relaxed);
+        }
         match (*own).cube {
             Cube::Native(why) => return Err(why),
             _ if (*own).revoked => return Err("a communicator that is revoked"),
             _ if !asked.ours.has(kind, form) => return Err("asked for"),
+            Cube::Ours(_) if form != Form::Nonblocking || (*own).started.is_some() => return Ok(()),
+            _ if form == Form::Nonblocking => return Err("no hypercube yet, and no time to make one"),
             Cube::Ours(_) => return Ok(()),
-            Cube::Later if form == Form::Nonblocking => return Err("no hypercube yet, and no time to make one"),
             Cube::Later if (*own).calls < asked.from && (*own).is_young() => return Err("a young communicator"),
             Cube::Later => (),
         }
@@ -256,13 +285,18 @@ impl Communicator {
             (*own).cube = OF_ANOTHER_JOB;
             return Err(ANOTHER_JOB);
         }
-        let cube = made((*own).comm, (*own).rank, asked.compares);
-        (*own).cube = match cube {
-            Some((cube, tries)) => {
-                (*own).tries = tries;
+        // Most communicators have no nonblocking calls. That of all ranks gets its hypercube before it is known.
+        let starts = asked.from == 1 || (*own).is_world() || STARTS.load(Relaxed);
+        let made = made((*own).comm, (*own).rank, [c_int::from(!starts), asked.compares as c_int]);
+        (*own).cube = match made {
+            Some((cube, [nobody_starts, tries])) => {
+                (*own).tries = Compares::of(tries);
                 // Links that are none were refused when they were named, if there was a hypercube then.
                 if cube.avoid_links(&(*own).avoid).is_err() {
                     (*own).avoid.clear();
+                }
+                if nobody_starts == 0 && requests::are_possible() {
+                    (*own).started = (*own).another();
                 }
                 session::tables(turn).communicators.served += 1;
                 Cube::Ours(Rc::new(cube))
@@ -275,11 +309,58 @@ impl Communicator {
         }
     }
 
+    /// A hypercube beside the first one.
+    ///
+    /// # Safety
+    /// As for [`Communicator::make`].
+    unsafe fn another(&self) -> Option<Rc<Hypercube>> {
+        let (cube, _) = made(self.comm, self.rank, [])?;
+        // They have been accepted.
+        let _ = cube.avoid_links(&self.avoid);
+        Some(Rc::new(cube))
+    }
+
+    /// The hypercube of a nonblocking call.
+    pub fn started(&self) -> Option<Rc<Hypercube>> {
+        self.started.clone()
+    }
+
+    /// A hypercube for a persistent request: one that no request has any more, on any rank, or a new one.
+    ///
+    /// # Safety
+    /// A live communicator, all of whose ranks do the same.
+    pub unsafe fn lane(own: *mut Communicator) -> Option<Rc<Hypercube>> {
+        let own = &mut *own;
+        let lanes = own.lanes.iter().take(LANES).enumerate();
+        let mut all = [lanes.fold(0u64, |all, (at, cube)| all | u64::from(Rc::strong_count(cube) == 1) << at)];
+        if !own.lanes.is_empty() && native::agree(&mut all, ffi::RSMPI_UINT64_T, ffi::RSMPI_BAND, own.comm) {
+            if let Some(cube) = own.lanes.get(all[0].trailing_zeros() as usize) {
+                return Some(Rc::clone(cube));
+            }
+        }
+        let cube = own.another()?;
+        own.lanes.push(Rc::clone(&cube));
+        Some(cube)
+    }
+
+    /// All that there are.
+    pub fn cubes(&self) -> impl Iterator<Item = &Hypercube> {
+        let first = match &self.cube {
+            Cube::Ours(cube) => Some(cube),
+            _ => None,
+        };
+        first.into_iter().chain(&self.started).chain(&self.lanes).map(Rc::as_ref)
+    }
+
+    /// Whether it is that of all ranks.
+    fn is_world(&self) -> bool {
+        // SAFETY: a constant of the support library.
+        native::word(self.comm) == native::word(unsafe { ffi::RSMPI_COMM_WORLD })
+    }
+
     /// Whether it may be one for a few calls: not that of all ranks, nor one of which something was asked.
     fn is_young(&self) -> bool {
-        // SAFETY: a constant of the support library.
-        let is_world = native::word(self.comm) == native::word(unsafe { ffi::RSMPI_COMM_WORLD });
-        !is_world && !self.reproducible && self.options.is_empty() && self.avoid.is_empty()
+        !self.is_world() && !self.reproducible && self.options.is_empty() && self.avoid.is_empty()
     }
 
     /// Whether native MPI may make calls because it is faster, whose results depend on who makes them or not.
@@ -351,8 +432,8 @@ fn placed(call: &Call, cube: &Hypercube) -> Call {
     Call { hosts, ..call.clone() }
 }
 
-/// The hypercube of a communicator's ranks, if all of them could make theirs; and the calls for which all of them would try out native MPI.
-unsafe fn made(comm: MPI_Comm, rank: usize, tries: Compares) -> Option<(Hypercube, Compares)> {
+/// A hypercube of a communicator's ranks, if all of them could make theirs; and the least of what each rank says.
+unsafe fn made<const N: usize>(comm: MPI_Comm, rank: usize, said: [c_int; N]) -> Option<(Hypercube, [c_int; N])> {
     // Not ours to free.
     let borrowed = match native::word(comm) == native::word(ffi::RSMPI_COMM_WORLD) {
         true => ManuallyDrop::new(SimpleCommunicator::world()),
@@ -362,9 +443,9 @@ unsafe fn made(comm: MPI_Comm, rank: usize, tries: Compares) -> Option<(Hypercub
         let _duplicated = Duplicated::by_us(comm);
         Hypercube::new(&*borrowed)
     };
-    let mut all = [c_int::from(made.is_ok()), tries as c_int];
+    let mut all: Vec<c_int> = [c_int::from(made.is_ok())].into_iter().chain(said).collect();
     if native::agree(&mut all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && all[0] == 1 {
-        return made.ok().map(|cube| (cube, Compares::of(all[1])));
+        return Some((made.ok()?, std::array::from_fn(|at| all[1 + at])));
     }
     match made {
         Err(why) if rank == 0 => eprintln!("hypercoll: collectives of a communicator are left to MPI: {why}"),
