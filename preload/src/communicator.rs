@@ -1,6 +1,7 @@
 //! Communicators of the program, each with a `Hypercube` of its ranks, which is made when it is first needed and goes with it.
 
-use crate::attributes::Duplicated;
+mod lanes;
+
 use crate::kind::{Form, Kind};
 use crate::native::{self, ffi, SUCCESS};
 use crate::quick;
@@ -12,11 +13,9 @@ use ffi::MPI_Comm;
 use hypercoll::collective::{Call, Collective};
 use hypercoll::select::{self, Machine, Options};
 use hypercoll::Hypercube;
-use mpi::topology::SimpleCommunicator;
-use mpi::traits::FromRaw;
+use lanes::made;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::mem::ManuallyDrop;
 use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -29,7 +28,7 @@ pub struct Communicator {
     calls: u64,
     /// For its blocking calls.
     pub cube: Cube,
-    /// For its nonblocking calls, if any may be made by us, and for its persistent requests: see [`LANES`].
+    /// For its nonblocking calls, if any may be made by us, and for its persistent requests: see [`lanes`].
     started: Option<Rc<Hypercube>>,
     lanes: Vec<Rc<Hypercube>>,
     /// What is asked of its calls, by collective, where anything is.
@@ -51,14 +50,6 @@ pub struct Communicator {
     /// Its place in the list.
     place: usize,
 }
-
-/// Hypercubes for the calls of one persistent request each, that are used again when it has been freed.
-///
-/// Calls of one hypercube are made by all ranks in one order. MPI asks for that of the initialisation of persistent calls, but not of their
-/// starts: a rank may start two of them in another order than the next one does. Neither has a nonblocking call to wait, natively, for a
-/// blocking one to come first that another rank makes before it. So blocking calls, nonblocking ones, and those of each persistent request
-/// go by hypercubes of their own.
-const LANES: usize = 64;
 
 /// Whether the program has made nonblocking calls.
 static STARTS: AtomicBool = AtomicBool::new(false);
@@ -309,49 +300,6 @@ impl Communicator {
         }
     }
 
-    /// A hypercube beside the first one.
-    ///
-    /// # Safety
-    /// As for [`Communicator::make`].
-    unsafe fn another(&self) -> Option<Rc<Hypercube>> {
-        let (cube, _) = made(self.comm, self.rank, [])?;
-        // They have been accepted.
-        let _ = cube.avoid_links(&self.avoid);
-        Some(Rc::new(cube))
-    }
-
-    /// The hypercube of a nonblocking call.
-    pub fn started(&self) -> Option<Rc<Hypercube>> {
-        self.started.clone()
-    }
-
-    /// A hypercube for a persistent request: one that no request has any more, on any rank, or a new one.
-    ///
-    /// # Safety
-    /// A live communicator, all of whose ranks do the same.
-    pub unsafe fn lane(own: *mut Communicator) -> Option<Rc<Hypercube>> {
-        let own = &mut *own;
-        let lanes = own.lanes.iter().take(LANES).enumerate();
-        let mut all = [lanes.fold(0u64, |all, (at, cube)| all | u64::from(Rc::strong_count(cube) == 1) << at)];
-        if !own.lanes.is_empty() && native::agree(&mut all, ffi::RSMPI_UINT64_T, ffi::RSMPI_BAND, own.comm) {
-            if let Some(cube) = own.lanes.get(all[0].trailing_zeros() as usize) {
-                return Some(Rc::clone(cube));
-            }
-        }
-        let cube = own.another()?;
-        own.lanes.push(Rc::clone(&cube));
-        Some(cube)
-    }
-
-    /// All that there are.
-    pub fn cubes(&self) -> impl Iterator<Item = &Hypercube> {
-        let first = match &self.cube {
-            Cube::Ours(cube) => Some(cube),
-            _ => None,
-        };
-        first.into_iter().chain(&self.started).chain(&self.lanes).map(Rc::as_ref)
-    }
-
     /// Whether it is that of all ranks.
     fn is_world(&self) -> bool {
         // SAFETY: a constant of the support library.
@@ -430,26 +378,4 @@ impl Communicator {
 fn placed(call: &Call, cube: &Hypercube) -> Call {
     let hosts = cube.hosts().filter(|_| call.collective.knows_hosts()).cloned();
     Call { hosts, ..call.clone() }
-}
-
-/// A hypercube of a communicator's ranks, if all of them could make theirs; and the least of what each rank says.
-unsafe fn made<const N: usize>(comm: MPI_Comm, rank: usize, said: [c_int; N]) -> Option<(Hypercube, [c_int; N])> {
-    // Not ours to free.
-    let borrowed = match native::word(comm) == native::word(ffi::RSMPI_COMM_WORLD) {
-        true => ManuallyDrop::new(SimpleCommunicator::world()),
-        false => ManuallyDrop::new(SimpleCommunicator::from_raw(comm)),
-    };
-    let made = {
-        let _duplicated = Duplicated::by_us(comm);
-        Hypercube::new(&*borrowed)
-    };
-    let mut all: Vec<c_int> = [c_int::from(made.is_ok())].into_iter().chain(said).collect();
-    if native::agree(&mut all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && all[0] == 1 {
-        return Some((made.ok()?, std::array::from_fn(|at| all[1 + at])));
-    }
-    match made {
-        Err(why) if rank == 0 => eprintln!("hypercoll: collectives of a communicator are left to MPI: {why}"),
-        _ => (),
-    }
-    None
 }

@@ -186,9 +186,9 @@ static void communicators(void) {
 /* --- addresses, and what is of no matter -------------------------------------------------------------------------- */
 
 static void add_ints(void *in, void *inout, int *n, MPI_Datatype *type) {
-    MPI_Aint first, true_extent, extent;
+    MPI_Aint first, true_extent, lower, extent;
     MPI_Type_get_true_extent(*type, &first, &true_extent);
-    MPI_Type_get_extent(*type, &extent, &extent);
+    MPI_Type_get_extent(*type, &lower, &extent);
     for (int i = 0; i < *n; i++) {
         int *from = (int *)((char *)in + first + i * extent), *into = (int *)((char *)inout + first + i * extent);
         for (int k = 0; k < 3; k++) into[k] += from[k];
@@ -217,14 +217,18 @@ static void addresses(void) {
             froms[r] = from, intos[r] = into;
         }
         if (i) {
+#ifdef OPEN_MPI /* MPICH 5.0.2 crashes */
             PMPI_Allreduce(MPI_IN_PLACE, MPI_BOTTOM, 1, into, op, comm);
             PMPI_Scan(MPI_IN_PLACE, MPI_BOTTOM, 1, into, op, comm);
+#endif
             PMPI_Alltoallw(MPI_BOTTOM, ones, zeros, froms, MPI_BOTTOM, none, zeros, intos, comm);
             PMPI_Gather(MPI_BOTTOM, 1, from, theirs + 4096, 3, MPI_INT, 0, comm);
             PMPI_Scatter(S, 3, MPI_INT, MPI_BOTTOM, 1, into, size - 1, comm);
         } else {
+#ifdef OPEN_MPI
             MPI_Allreduce(MPI_IN_PLACE, MPI_BOTTOM, 1, into, op, comm);
             MPI_Scan(MPI_IN_PLACE, MPI_BOTTOM, 1, into, op, comm);
+#endif
             MPI_Alltoallw(MPI_BOTTOM, ones, zeros, froms, MPI_BOTTOM, none, zeros, intos, comm);
             MPI_Gather(MPI_BOTTOM, 1, from, ours + 4096, 3, MPI_INT, 0, comm);
             MPI_Scatter(S, 3, MPI_INT, MPI_BOTTOM, 1, into, size - 1, comm);
@@ -247,8 +251,10 @@ static void addresses(void) {
     DO(Gatherv(NULL, 0, MPI_INT, NULL, zeros, zeros, MPI_INT, 0, comm));
     DO(Scatterv(NULL, zeros, zeros, MPI_INT, NULL, 0, MPI_INT, 0, comm));
     DO(Allgatherv(NULL, 0, MPI_INT, NULL, zeros, zeros, MPI_INT, comm));
+#ifdef OPEN_MPI /* MPICH 5 takes it for memory that is sent and received into at once */
     DO(Alltoallv(NULL, zeros, zeros, MPI_INT, NULL, zeros, zeros, MPI_INT, comm));
     START(Ialltoallv(NULL, zeros, zeros, MPI_INT, NULL, zeros, zeros, MPI_INT, comm, q));
+#endif
     START(Ireduce_scatter(NULL, NULL, zeros, MPI_INT, MPI_SUM, comm, q));
     START(Iallgather(NULL, 0, MPI_INT, NULL, 0, MPI_INT, comm, q));
     /* Of no matter but on the root. */
@@ -304,9 +310,11 @@ static void mistakes(void) {
         handlings = 0;
         for (int k = 0; k < 3; k++) MPI_Barrier(on);
         check(handlings == 0, "nothing is handled");
-        check(MPI_Allreduce(S, ours, 1, MPI_INT, MPI_OP_NULL, on) != MPI_SUCCESS, "code of an error");
+        /* (MPICH 5 returns success after a handler of the program's.) */
+        MPI_Allreduce(S, ours, 1, MPI_INT, MPI_OP_NULL, on);
         check(handlings == 1 && handled == on, "handler of an error");
-        check(MPI_Bcast(ours, -1, MPI_INT, 0, on) != MPI_SUCCESS && handlings == 2 && handled == on, "handler of a second error");
+        MPI_Reduce(S, ours, 1, MPI_INT, MPI_OP_NULL, 0, on);
+        check(handlings == 2 && handled == on, "handler of a second error");
         check(MPI_Barrier(on) == MPI_SUCCESS && handlings == 2, "a call after errors");
     }
     MPI_Comm_free(&copy);
@@ -342,11 +350,14 @@ static void mistakes(void) {
     WRONG(Allgather(S, 1, MPI_DATATYPE_NULL, R, 1, MPI_INT, comm));
     WRONG(Allgather(S, 1, MPI_INT, R, 1, MPI_DATATYPE_NULL, comm));
     WRONG(Alltoall(S, 1, MPI_DATATYPE_NULL, R, 1, MPI_INT, comm));
+#ifdef OPEN_MPI /* MPICH 5 ends the program, or does not look */
     WRONG(Allreduce(S, R, 1, MPI_DATATYPE_NULL, MPI_SUM, comm));
     WRONG(Reduce_scatter(S, R, counts, MPI_DATATYPE_NULL, MPI_SUM, comm));
     WRONG(Scan(S, R, 1, MPI_DATATYPE_NULL, MPI_SUM, comm));
     WRONG(Alltoall(S, 1, MPI_INT, R, -1, MPI_INT, comm));
     WRONG(Gather(S, -1, MPI_INT, R, 1, MPI_INT, 0, comm));
+    WRONG(Reduce_scatter_block(S, R, -1, MPI_INT, MPI_SUM, comm));
+#endif
     WRONG(Alltoall(S, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm));
     WRONG(Allgather(S, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm));
     if (size == 1) WRONG(Reduce(S, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, 0, comm)); /* the root alone sees that */
@@ -357,10 +368,9 @@ static void mistakes(void) {
     WRONG(Alltoallv(S, counts, NULL, MPI_INT, R, counts, counts, MPI_INT, comm));
     WRONG(Alltoallw(S, counts, counts, NULL, R, counts, counts, NULL, comm));
 #endif
-    WRONG(Reduce_scatter_block(S, R, -1, MPI_INT, MPI_SUM, comm));
     WRONG(Allreduce(S, R, 1, MPI_INT, MPI_SUM, MPI_COMM_NULL));
     MPI_Request request = MPI_REQUEST_NULL;
-    WRONG(Ibcast(R, -1, MPI_INT, 0, comm, &request));
+    WRONG(Ibcast(R, 1, MPI_INT, size, comm, &request));
     WRONG(Iallreduce(S, R, 1, MPI_DOUBLE, MPI_BAND, comm, &request));
     WRONG(Igather(S, 1, MPI_INT, R, 1, MPI_INT, size, comm, &request));
     WRONG(Ibarrier(MPI_COMM_NULL, &request));
