@@ -88,6 +88,20 @@ pub unsafe extern "C" fn MPI_Comm_create_keyval(
     ffi::PMPI_Comm_create_keyval(Some(copied), Some(deleted), key, functions.cast())
 }
 
+/// `MPI_Keyval_create`, its name of old.
+///
+/// # Safety
+/// As MPI says.
+#[no_mangle]
+pub unsafe extern "C" fn MPI_Keyval_create(
+    copy: Option<Copy>,
+    delete: Option<Delete>,
+    key: *mut c_int,
+    state: *mut c_void,
+) -> c_int {
+    MPI_Comm_create_keyval(copy, delete, key, state)
+}
+
 /// The same in Fortran, where functions take addresses. (MPICH's wrappers have ways of their own, which pass us by.)
 #[cfg(open_mpi)]
 pub mod fortran {

@@ -28,7 +28,7 @@ use hypercoll::collective::{Call, Collective};
 use hypercoll::raw::{Buffers, Datatype};
 use hypercoll::Error;
 use std::ffi::{c_int, c_void};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
@@ -222,6 +222,7 @@ unsafe fn looked_at(
         Err(why) => Err(Left::ToMpi(why)),
     };
     let (bytes, timed) = (call.bytes, call.timed);
+    (*own).last = Weak::new();
     (*own).left = match outcome {
         Err(Left::ToMpi(why)) => Some(why),
         _ => None,
@@ -321,6 +322,14 @@ impl Ours {
         self.keep(datatype);
         self.first = layout.first;
         Ok(Data { at: at.cast_mut().cast(), count, datatype, layout })
+    }
+
+    /// The same elements of another buffer, of the same datatype.
+    fn like(&self, data: Data, at: *const c_void) -> Result<Data, Left> {
+        if is_nowhere(at, data.count, &data.layout) {
+            return Err(WRONG);
+        }
+        Ok(Data { at: at.cast_mut().cast(), ..data })
     }
 
     /// One block of `count` elements a rank, one after another.

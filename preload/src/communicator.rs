@@ -1,6 +1,7 @@
 //! Communicators of the program, each with a `Hypercube` of its ranks, which is made when it is first needed and goes with it.
 
-use crate::attributes::Duplicated;
+mod lanes;
+
 use crate::kind::{Form, Kind};
 use crate::native::{self, ffi, SUCCESS};
 use crate::quick;
@@ -12,12 +13,11 @@ use ffi::MPI_Comm;
 use hypercoll::collective::{Call, Collective};
 use hypercoll::select::{self, Machine, Options};
 use hypercoll::Hypercube;
-use mpi::topology::SimpleCommunicator;
-use mpi::traits::FromRaw;
+use lanes::made;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::mem::ManuallyDrop;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A communicator of the program's.
 pub struct Communicator {
@@ -26,7 +26,11 @@ pub struct Communicator {
     pub size: usize,
     /// Collective calls that have been made on it.
     calls: u64,
+    /// For its blocking calls.
     pub cube: Cube,
+    /// For its nonblocking calls, if any may be made by us, and for its persistent requests: see [`lanes`].
+    started: Option<Rc<Hypercube>>,
+    lanes: Vec<Rc<Hypercube>>,
     /// What is asked of its calls, by collective, where anything is.
     pub options: Vec<(Collective, Options)>,
     pub avoid: Vec<(usize, usize)>,
@@ -35,6 +39,8 @@ pub struct Communicator {
     revoked: bool,
     /// Why the last call was left to MPI, if it was.
     pub left: Option<&'static str>,
+    /// The hypercube of the last call, if it was not a blocking one.
+    pub last: Weak<Hypercube>,
     /// What was last asked of the machine: whether native MPI is faster for a collective, with so many elements of so many bytes.
     faster: [Option<(Collective, usize, usize, bool)>; 4],
     /// Who makes which calls, by collective and size.
@@ -44,6 +50,9 @@ pub struct Communicator {
     /// Its place in the list.
     place: usize,
 }
+
+/// Whether the program has made nonblocking calls.
+static STARTS: AtomicBool = AtomicBool::new(false);
 
 /// Communicators that get a hypercube before anybody knows whether they will need it.
 const MANY: u64 = 1000;
@@ -120,11 +129,14 @@ impl Communicators {
             size,
             calls: 0,
             cube,
+            started: None,
+            lanes: Vec::new(),
             options: Vec::new(),
             avoid: Vec::new(),
             reproducible: session::facts().asked.reproducible,
             revoked: false,
             left: None,
+            last: Weak::new(),
             faster: [None; 4],
             trials: HashMap::new(),
             tries: Compares::None,
@@ -162,7 +174,11 @@ impl Communicators {
     pub fn let_go(&mut self) -> u64 {
         for &own in &self.all {
             // SAFETY: in the list.
-            unsafe { (*own).cube = Cube::Native("MPI has ended") };
+            unsafe {
+                (*own).cube = Cube::Native("MPI has ended");
+                (*own).started = None;
+                (*own).lanes.clear();
+            }
         }
         self.served
     }
@@ -218,7 +234,7 @@ pub unsafe fn is_revoked(comm: MPI_Comm) {
     quick::forget();
     let Some(own) = session::tables(&turn).communicators.find(comm) else { return };
     if !std::mem::replace(&mut (*own).revoked, true) {
-        if let Cube::Ours(cube) = &(*own).cube {
+        for cube in (*own).cubes() {
             let why = hypercoll::Error::Communicator { why: "it has been revoked".into() };
             cube.refuse_raw(&Call::new(Collective::Barrier, (*own).size, 0), why);
         }
@@ -234,12 +250,16 @@ impl Communicator {
     pub unsafe fn ready(own: *mut Communicator, kind: Kind, form: Form, turn: &Turn) -> Result<(), &'static str> {
         let asked = &session::facts().asked;
         (*own).calls += 1;
+        if form == Form::Nonblocking {
+            STARTS.store(true, Relaxed);
+        }
         match (*own).cube {
             Cube::Native(why) => return Err(why),
             _ if (*own).revoked => return Err("a communicator that is revoked"),
             _ if !asked.ours.has(kind, form) => return Err("asked for"),
+            Cube::Ours(_) if form != Form::Nonblocking || (*own).started.is_some() => return Ok(()),
+            _ if form == Form::Nonblocking => return Err("no hypercube yet, and no time to make one"),
             Cube::Ours(_) => return Ok(()),
-            Cube::Later if form == Form::Nonblocking => return Err("no hypercube yet, and no time to make one"),
             Cube::Later if (*own).calls < asked.from && (*own).is_young() => return Err("a young communicator"),
             Cube::Later => (),
         }
@@ -256,13 +276,18 @@ impl Communicator {
             (*own).cube = OF_ANOTHER_JOB;
             return Err(ANOTHER_JOB);
         }
-        let cube = made((*own).comm, (*own).rank, asked.compares);
-        (*own).cube = match cube {
-            Some((cube, tries)) => {
-                (*own).tries = tries;
+        // Most communicators have no nonblocking calls. That of all ranks gets its hypercube before it is known.
+        let starts = asked.from == 1 || (*own).is_world() || STARTS.load(Relaxed);
+        let made = made((*own).comm, (*own).rank, [c_int::from(!starts), asked.compares as c_int]);
+        (*own).cube = match made {
+            Some((cube, [nobody_starts, tries])) => {
+                (*own).tries = Compares::of(tries);
                 // Links that are none were refused when they were named, if there was a hypercube then.
                 if cube.avoid_links(&(*own).avoid).is_err() {
                     (*own).avoid.clear();
+                }
+                if nobody_starts == 0 && requests::are_possible() {
+                    (*own).started = (*own).another();
                 }
                 session::tables(turn).communicators.served += 1;
                 Cube::Ours(Rc::new(cube))
@@ -275,11 +300,15 @@ impl Communicator {
         }
     }
 
+    /// Whether it is that of all ranks.
+    fn is_world(&self) -> bool {
+        // SAFETY: a constant of the support library.
+        native::word(self.comm) == native::word(unsafe { ffi::RSMPI_COMM_WORLD })
+    }
+
     /// Whether it may be one for a few calls: not that of all ranks, nor one of which something was asked.
     fn is_young(&self) -> bool {
-        // SAFETY: a constant of the support library.
-        let is_world = native::word(self.comm) == native::word(unsafe { ffi::RSMPI_COMM_WORLD });
-        !is_world && !self.reproducible && self.options.is_empty() && self.avoid.is_empty()
+        !self.is_world() && !self.reproducible && self.options.is_empty() && self.avoid.is_empty()
     }
 
     /// Whether native MPI may make calls because it is faster, whose results depend on who makes them or not.
@@ -349,26 +378,4 @@ impl Communicator {
 fn placed(call: &Call, cube: &Hypercube) -> Call {
     let hosts = cube.hosts().filter(|_| call.collective.knows_hosts()).cloned();
     Call { hosts, ..call.clone() }
-}
-
-/// The hypercube of a communicator's ranks, if all of them could make theirs; and the calls for which all of them would try out native MPI.
-unsafe fn made(comm: MPI_Comm, rank: usize, tries: Compares) -> Option<(Hypercube, Compares)> {
-    // Not ours to free.
-    let borrowed = match native::word(comm) == native::word(ffi::RSMPI_COMM_WORLD) {
-        true => ManuallyDrop::new(SimpleCommunicator::world()),
-        false => ManuallyDrop::new(SimpleCommunicator::from_raw(comm)),
-    };
-    let made = {
-        let _duplicated = Duplicated::by_us(comm);
-        Hypercube::new(&*borrowed)
-    };
-    let mut all = [c_int::from(made.is_ok()), tries as c_int];
-    if native::agree(&mut all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && all[0] == 1 {
-        return made.ok().map(|cube| (cube, Compares::of(all[1])));
-    }
-    match made {
-        Err(why) if rank == 0 => eprintln!("hypercoll: collectives of a communicator are left to MPI: {why}"),
-        _ => (),
-    }
-    None
 }

@@ -61,6 +61,7 @@ impl Layout {
             ffi::PMPI_Type_size(datatype, &mut size) == SUCCESS
                 && ffi::PMPI_Type_get_extent(datatype, &mut lower, &mut extent) == SUCCESS
                 && ffi::PMPI_Type_get_true_extent(datatype, &mut first, &mut span) == SUCCESS
+                && (named.is_some() || is_committed(datatype))
         };
         if !known || size < 0 {
             return None;
@@ -111,6 +112,14 @@ impl Layout {
     }
 }
 
+/// Whether MPI has it, and sends it: none of its elements are packed.
+fn is_committed(datatype: MPI_Datatype) -> bool {
+    let (mut byte, mut end) = (0u8, 0);
+    let at = (&raw mut byte).cast::<c_void>();
+    // SAFETY: nothing is read or written.
+    unsafe { ffi::PMPI_Pack(at, 0, datatype, at, 0, &mut end, session::alone()) == SUCCESS }
+}
+
 /// # Safety
 /// The elements are there.
 pub unsafe fn pack(from: *const u8, count: usize, datatype: MPI_Datatype, layout: Layout, into: &mut [u8]) {
@@ -122,7 +131,7 @@ pub unsafe fn pack(from: *const u8, count: usize, datatype: MPI_Datatype, layout
         let (room, mut end) = (into.len() as c_int, 0);
         let from = from.wrapping_offset(done as isize * layout.extent).cast::<c_void>();
         let into = into.as_mut_ptr().cast::<c_void>();
-        ffi::PMPI_Pack(from.cast_mut(), now as c_int, datatype, into, room, &mut end, ffi::RSMPI_COMM_SELF);
+        ffi::PMPI_Pack(from.cast_mut(), now as c_int, datatype, into, room, &mut end, session::alone());
         debug_assert_eq!(end, room);
         done += now;
     }
@@ -139,7 +148,7 @@ pub unsafe fn unpack(from: &[u8], into: *mut u8, count: usize, datatype: MPI_Dat
         let (len, mut end) = (from.len() as c_int, 0);
         let into = into.wrapping_offset(done as isize * layout.extent).cast::<c_void>();
         let from = from.as_ptr().cast_mut().cast::<c_void>();
-        ffi::PMPI_Unpack(from, len, &mut end, into, now as c_int, datatype, ffi::RSMPI_COMM_SELF);
+        ffi::PMPI_Unpack(from, len, &mut end, into, now as c_int, datatype, session::alone());
         debug_assert_eq!(end, len);
         done += now;
     }

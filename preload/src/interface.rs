@@ -45,10 +45,11 @@ fn text(text: *const c_char) -> Option<String> {
 pub unsafe extern "C" fn hypercoll_explain_last(comm: MPI_Comm, into: *mut c_char, room: usize) -> c_int {
     quick::look_at_all();
     with("hypercoll_explain_last", comm, |own| {
-        let said = match (&own.left, &own.cube) {
-            (Some(why), _) => format!("native MPI ({why})"),
-            (None, Cube::Ours(cube)) => cube.explain_last(),
-            (None, _) => "no collective has run yet".into(),
+        let said = match (&own.left, own.last.upgrade(), &own.cube) {
+            (Some(why), ..) => format!("native MPI ({why})"),
+            (None, Some(cube), _) => cube.explain_last(),
+            (None, None, Cube::Ours(cube)) => cube.explain_last(),
+            (None, ..) => "no collective has run yet".into(),
         };
         if room > 0 && !into.is_null() {
             let mut end = said.len().min(room - 1);
@@ -99,10 +100,7 @@ pub unsafe extern "C" fn hypercoll_avoid_links(comm: MPI_Comm, links: *const [c_
     with("hypercoll_avoid_links", comm, |own| {
         let all = (0..count.max(0) as usize).map(|at| *links.add(at));
         own.avoid = all.map(|[a, b]| (a.max(0) as usize, b.max(0) as usize)).collect();
-        match &own.cube {
-            Cube::Ours(cube) => cube.avoid_links(&own.avoid),
-            _ => Ok(()),
-        }
+        own.cubes().try_for_each(|cube| cube.avoid_links(&own.avoid))
     })
 }
 

@@ -167,23 +167,13 @@ pub fn errors_are_fatal(comm: MPI_Comm) -> bool {
     }
 }
 
-/// Whether this MPI, as it is set, refuses buffers that are sent and received into at once: it is tried, on this rank alone.
-pub fn refuses_aliases() -> bool {
+/// Whether this MPI, as it is set, refuses buffers that are sent and received into at once: it is tried, on a communicator of this rank
+/// alone that returns errors.
+pub fn refuses_aliases(alone: MPI_Comm) -> bool {
     let mut number: c_int = 0;
     let at = (&raw mut number).cast::<c_void>();
-    // SAFETY: a communicator of this rank alone, whose error handler is put back, and memory for one number.
-    unsafe {
-        let comm = ffi::RSMPI_COMM_SELF;
-        let mut handler: MPI_Errhandler = ffi::RSMPI_ERRORS_RETURN;
-        if ffi::PMPI_Comm_get_errhandler(comm, &mut handler) != SUCCESS {
-            return false;
-        }
-        ffi::PMPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN);
-        let code = ffi::PMPI_Allreduce(at, at, 1, ffi::RSMPI_INT32_T, ffi::RSMPI_SUM, comm);
-        ffi::PMPI_Comm_set_errhandler(comm, handler);
-        ffi::PMPI_Errhandler_free(&mut handler);
-        code != SUCCESS
-    }
+    // SAFETY: a live communicator, and memory for one number.
+    unsafe { ffi::PMPI_Allreduce(at, at, 1, ffi::RSMPI_INT32_T, ffi::RSMPI_SUM, alone) != SUCCESS }
 }
 
 pub fn is_null_type(datatype: MPI_Datatype) -> bool {

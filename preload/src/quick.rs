@@ -14,7 +14,7 @@ use crate::turn;
 use hypercoll::raw::{Buffers, RawPlan};
 use hypercoll::Hypercube;
 use std::ffi::{c_int, c_void};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// What such a call is known by.
@@ -186,7 +186,7 @@ pub unsafe fn again(
     Rc::increment_strong_count(again);
     let again = Rc::from_raw(again);
     let turn = turn::take();
-    (*again.own).left = None;
+    ((*again.own).left, (*again.own).last) = (None, Weak::new());
     let at = |address: *const c_void| address.cast::<u8>().wrapping_offset(again.first);
     let buffers = Buffers { send: at(send), receive: at(receive).cast_mut() };
     let outcome =

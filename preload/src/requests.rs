@@ -184,11 +184,20 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
     let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
     let outcome = Communicator::ready(own, kind, native.how.form(), &turn).map_err(Left::ToMpi);
     let outcome = outcome.and_then(|()| {
-        let Cube::Ours(cube) = &(*own).cube else { return Err(Left::ToMpi("MPI has ended")) };
-        let mut ours = Ours::started(own, kind, rank, size, Start::new(cube, step, Options::default()));
+        let first = match &(*own).cube {
+            Cube::Ours(cube) => Some(Rc::clone(cube)),
+            _ => None,
+        };
+        let cube = if step == Step::Once { (*own).started() } else { first };
+        let Some(cube) = cube else { return Err(Left::ToMpi("MPI has ended")) };
+        let mut ours = Ours::started(own, kind, rank, size, Start::new(&cube, step, Options::default()));
         let outcome = plan(&mut ours);
         match (outcome, ours.start) {
-            (Ok(()) | Err(Left::ToLater), Some(start)) => Ok((ours.bytes, *start)),
+            (Ok(()), Some(start)) => Ok((ours.bytes, *start)),
+            (Err(Left::ToLater), Some(mut start)) => {
+                start.cube = Communicator::lane(own).ok_or(Left::ToMpi("no hypercube can be made"))?;
+                Ok((ours.bytes, *start))
+            }
             (Err(why), _) => Err(why),
             (Ok(()), None) => Err(Left::ToMpi("nothing that was started")),
         }
@@ -200,6 +209,7 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
     match outcome {
         Ok((bytes, start)) => {
             let Start { cube, options, pins, transfer, .. } = start;
+            (*own).last = Rc::downgrade(&cube);
             let by = cube.last_algorithm().unwrap_or("nothing to do");
             let again = (step == Step::Prepare).then(|| Again { plan: Box::new(plan), size, options, tag: 0 });
             let handle = ffi::RSMPI_REQUEST_NULL;

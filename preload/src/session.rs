@@ -33,9 +33,23 @@ pub struct Facts {
     /// Where communicators, and datatypes, have what is ours.
     pub communicator_key: c_int,
     datatype_key: c_int,
+    alone: Alone,
     /// Whether MPI refuses to send and receive into the same memory.
     pub refuses_aliases: bool,
     pub asked: Asked,
+}
+
+/// A communicator of this rank alone, which returns errors.
+struct Alone(MPI_Comm);
+
+// SAFETY: a handle, which MPI takes from every thread that it serves.
+unsafe impl Send for Alone {}
+// SAFETY: as above.
+unsafe impl Sync for Alone {}
+
+/// A communicator of this rank alone, which returns errors.
+pub fn alone() -> MPI_Comm {
+    facts().alone.0
 }
 
 /// What the environment asks for.
@@ -176,6 +190,8 @@ pub fn begin() {
         unsafe { hypercoll::raw::threads_take_turns(requests::give_way) };
     }
     let (mut communicator_key, mut datatype_key, mut end_key) = (0, 0, 0);
+    // SAFETY: a constant of the support library.
+    let mut alone = unsafe { ffi::RSMPI_COMM_NULL };
     let nothing = std::ptr::null_mut();
     // SAFETY: MPI is up; the functions have the signatures that it calls them by, and are there as long as the program.
     let made = unsafe {
@@ -194,16 +210,20 @@ pub fn begin() {
             && ffi::PMPI_Comm_create_keyval(Some(not_copied::<MPI_Comm>), Some(mpi_ends), &mut end_key, nothing)
                 == SUCCESS
             && ffi::PMPI_Comm_set_attr(ffi::RSMPI_COMM_SELF, end_key, nothing) == SUCCESS
+            // Not a duplicate, for which attributes of the program's would be asked.
+            && ffi::PMPI_Comm_split(ffi::RSMPI_COMM_SELF, 0, 0, &mut alone) == SUCCESS
+            && ffi::PMPI_Comm_set_errhandler(alone, ffi::RSMPI_ERRORS_RETURN) == SUCCESS
     };
     if !made {
-        eprintln!("hypercoll: MPI gives no attributes; all collectives are left to it");
+        eprintln!("hypercoll: MPI gives no attributes, or no communicators; all collectives are left to it");
         STATE.store(OVER, Ordering::Release);
         return;
     }
     let report = asked.report.is_some().then(Report::new);
     let types = native::types().into_iter().collect();
-    let (operations, refuses_aliases) = (native::operations(), native::refuses_aliases());
-    let facts = Facts { types, operations, communicator_key, datatype_key, refuses_aliases, asked };
+    let (operations, refuses_aliases) = (native::operations(), native::refuses_aliases(alone));
+    let facts =
+        Facts { types, operations, communicator_key, datatype_key, alone: Alone(alone), refuses_aliases, asked };
     let _ = FACTS.set(facts);
     let requests = Requests::default();
     let tables = Tables { layouts: HashMap::default(), communicators: Communicators::default(), requests, report };
@@ -236,6 +256,9 @@ extern "C" fn mpi_ends(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) ->
         if let (Some(report), Some(target)) = (tables.report.take(), &facts().asked.report) {
             report::write(report, served, target);
         }
+        let mut alone = alone();
+        // SAFETY: a communicator of ours; nothing of ours goes on.
+        unsafe { ffi::PMPI_Comm_free(&mut alone) };
     }
     SUCCESS
 }

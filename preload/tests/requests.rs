@@ -4,6 +4,7 @@ mod common;
 
 use common::{built, place, says_what_another_says, through_hypercoll, ALL, MODULES};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 /// All collective functions that have a request, without `MPI_`.
 const STARTED: [&str; 16] = [
@@ -27,6 +28,12 @@ const STARTED: [&str; 16] = [
 
 /// Whether nonblocking and persistent calls are served: they are not where the waits of an MPI move nothing else.
 fn are_served() -> bool {
+    // Asked for by several tests at once.
+    static SERVED: OnceLock<bool> = OnceLock::new();
+    *SERVED.get_or_init(serves)
+}
+
+fn serves() -> bool {
     let program = built("tests/programs/requests.c", "served", &[]);
     let variables = [ALL[0], ALL[1], ("HYPERCOLL_REPORT", "-")];
     let output = through_hypercoll(&variables, 2, &program, &["several"]);

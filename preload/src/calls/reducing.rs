@@ -51,9 +51,9 @@ pub unsafe fn reduce(
         let own = ours.data(if in_place { receive } else { send }, count, datatype)?;
         let op = ours.operation(op, datatype, own.layout)?;
         let call = ours.call(Collective::Reduce, own.count).with_root(root);
-        let result = Data { at: receive.cast_mut().cast(), ..own };
-        let open = || if is_root { result.open(false) } else { Lent::none() };
-        reduced(ours, call, own.layout, op, || own.taken(in_place), open, is_root.then_some(result))
+        let result = is_root.then(|| ours.like(own, receive)).transpose()?;
+        let open = || result.map_or_else(Lent::none, |result| result.open(false));
+        reduced(ours, call, own.layout, op, || own.taken(in_place), open, result)
     })
 }
 
@@ -77,7 +77,8 @@ pub unsafe fn allreduce(
         let op = ours.operation(op, datatype, result.layout)?;
         let mut call = ours.call(Collective::AllReduce, result.count);
         call.in_place = in_place;
-        let sent = || if in_place { Lent::none() } else { Data { at: send.cast_mut().cast(), ..result }.lent() };
+        let own = (!in_place).then(|| ours.like(result, send)).transpose()?;
+        let sent = || own.map_or_else(Lent::none, |own| own.lent());
         reduced(ours, call, result.layout, op, sent, || result.open(in_place), result)
     })
 }
@@ -106,7 +107,7 @@ unsafe fn prefix(
         let op = ours.operation(op, datatype, result.layout)?;
         let call = ours.call(collective, result.count);
         let result = Data { at: receive.cast_mut().cast(), ..result };
-        let own = if in_place { result } else { Data { at: send.cast_mut().cast(), ..result } };
+        let own = if in_place { result } else { ours.like(result, send)? };
         let back = (!empty).then_some(result);
         let open = || if empty { Lent::none() } else { result.open(false) };
         reduced(ours, call, result.layout, op, || own.taken(in_place), open, back)
@@ -186,7 +187,7 @@ pub unsafe fn reduce_scatter(
         }
         let all = ours.data(if in_place { receive } else { send }, sum, datatype)?;
         let op = ours.operation(op, datatype, all.layout)?;
-        let result = Data { at: receive.cast_mut().cast(), count: counts[ours.rank], ..all };
+        let result = ours.like(Data { count: counts[ours.rank], ..all }, receive)?;
         let call = ours.call(Collective::ReduceScatter, 0).with_layout(Lengths::of_vectors(counts));
         reduced(ours, call, result.layout, op, || all.taken(in_place), || result.open(false), result)
     })

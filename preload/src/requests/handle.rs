@@ -6,36 +6,20 @@ use crate::failure;
 use crate::native::{ffi, SUCCESS};
 use crate::session;
 use crate::turn::{self, Turn};
-use ffi::{MPI_Comm, MPI_Request, MPI_Status};
+use ffi::{MPI_Request, MPI_Status};
 use std::ffi::{c_int, c_void};
+use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-/// Messages of this rank to itself: the communicator, once it is needed, and which tags are taken.
+/// Messages of this rank to itself: which tags are taken.
 #[derive(Default)]
 pub struct Itself {
-    comm: Option<MPI_Comm>,
     tags: c_int,
     unused: Vec<c_int>,
 }
 
 impl Itself {
-    /// A communicator of this rank alone.
-    unsafe fn comm(&mut self) -> Result<MPI_Comm, c_int> {
-        if let Some(comm) = self.comm {
-            return Ok(comm);
-        }
-        let mut comm = ffi::RSMPI_COMM_NULL;
-        // Not a duplicate, for which attributes of the program's would be asked.
-        match ffi::PMPI_Comm_split(ffi::RSMPI_COMM_SELF, 0, 0, &mut comm) {
-            SUCCESS => (),
-            code => return Err(code),
-        }
-        ffi::PMPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN);
-        self.comm = Some(comm);
-        Ok(comm)
-    }
-
     fn tag(&mut self) -> c_int {
         self.unused.pop().unwrap_or_else(|| {
             self.tags += 1;
@@ -53,15 +37,9 @@ pub unsafe fn give(request: Request, into: *mut MPI_Request, turn: &Turn) -> c_i
     let code = match &mut own.again {
         None => ffi::PMPI_Grequest_start(Some(query), Some(freed), Some(cancelled), request.cast(), &mut own.handle),
         Some(Again { tag, .. }) => {
-            let itself = &mut session::tables(turn).requests.itself;
-            *tag = itself.tag();
-            match itself.comm() {
-                Ok(comm) => {
-                    let nothing = std::ptr::null_mut();
-                    ffi::PMPI_Recv_init(nothing, 0, ffi::RSMPI_UINT8_T, RANK, *tag, comm, &mut own.handle)
-                }
-                Err(code) => code,
-            }
+            *tag = session::tables(turn).requests.itself.tag();
+            let (nothing, alone) = (std::ptr::null_mut(), session::alone());
+            ffi::PMPI_Recv_init(nothing, 0, ffi::RSMPI_UINT8_T, RANK, *tag, alone, &mut own.handle)
         }
     };
     if code != SUCCESS {
@@ -88,7 +66,7 @@ pub unsafe fn complete(request: *mut Request, turn: &Turn) {
         None => {
             ffi::PMPI_Grequest_complete((*request).handle);
         }
-        Some(Again { tag, .. }) if (*request).failed.is_none() => say_to_itself(*tag, 0, turn),
+        Some(Again { tag, .. }) if (*request).failed.is_none() => say_to_itself(*tag, 0),
         // What has gone wrong comes as a message that is too long. Open MPI 4 frees such a request; it is not ours any more.
         Some(Again { tag, .. }) => {
             let tag = *tag;
@@ -96,16 +74,15 @@ pub unsafe fn complete(request: *mut Request, turn: &Turn) {
             let request = Box::from_raw(request);
             session::tables(turn).requests.forget(request.handle);
             pins::release(&request.pins, turn);
-            say_to_itself(tag, 1, turn);
+            say_to_itself(tag, 1);
         }
     }
 }
 
 /// Sends the message that a persistent request waits for, of so many bytes.
-unsafe fn say_to_itself(tag: c_int, bytes: c_int, turn: &Turn) {
-    let Some(comm) = session::tables(turn).requests.itself.comm else { return };
+unsafe fn say_to_itself(tag: c_int, bytes: c_int) {
     let byte = 0u8;
-    ffi::PMPI_Send((&raw const byte).cast(), bytes, ffi::RSMPI_UINT8_T, RANK, tag, comm);
+    ffi::PMPI_Send((&raw const byte).cast(), bytes, ffi::RSMPI_UINT8_T, RANK, tag, session::alone());
 }
 
 /// What MPI asks of a generalised request that is over: the empty status, and whether anything has gone wrong.
@@ -180,6 +157,9 @@ pub unsafe fn start(handle: *mut MPI_Request) -> Option<c_int> {
             return Some(refuse());
         }
     }
+    if let Some(own) = request.own.as_mut() {
+        (own.left, own.last) = (None, Rc::downgrade(&request.cube));
+    }
     request.by = request.cube.last_algorithm().unwrap_or("nothing to do");
     request.transfer = ours.start.and_then(|start| start.transfer);
     let code = ffi::PMPI_Start(&mut request.handle);
@@ -242,9 +222,5 @@ pub fn let_go(turn: &Turn) {
                 free_persistent(request, &mut handle, turn);
             }
         }
-    }
-    if let Some(mut comm) = session::tables(turn).requests.itself.comm.take() {
-        // SAFETY: a communicator of ours, of this rank alone.
-        unsafe { ffi::PMPI_Comm_free(&mut comm) };
     }
 }
