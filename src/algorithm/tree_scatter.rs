@@ -117,25 +117,32 @@ pub fn by_level_of_trees(
         return;
     }
 
-    // The farthest level first, ending in the last round.
+    // The farthest level first: packets, and when the last of them has arrived, if the first one leaves in round 0. (That may be one of a
+    // far level, where nearer blocks are empty.)
     let departures = |j: usize, top: usize| {
         let mut levels: Vec<Vec<Range<usize>>> = Vec::new();
         for (v, down) in trees[j].subtree(top) {
             levels.resize(levels.len().max(down as usize + 1), Vec::new());
             levels[down as usize].push(share(j, v));
         }
-        let by_level = levels.into_iter().rev();
-        by_level.flat_map(|blocks| packets(blocks.into_iter(), parameters.packet)).collect::<Vec<_>>()
+        let (mut left, mut arrived) = (Vec::new(), 0);
+        for (down, blocks) in levels.into_iter().enumerate().rev() {
+            let packets = packets(blocks.into_iter(), parameters.packet);
+            if !packets.is_empty() {
+                left.extend(packets);
+                arrived = arrived.max(left.len() + down);
+            }
+        }
+        (left, arrived)
     };
     let children = trees.iter().enumerate().flat_map(|(j, tree)| tree.children(0).map(move |child| (j, child)));
-    let rounds = children.map(|(j, child)| departures(j, child).len()).max().unwrap_or(0);
-    // Where ranks are missing a level may be empty, and the farthest blocks then arrive after the root's last packet.
-    route.set_rounds(rounds + height);
+    let rounds = children.map(|(j, child)| departures(j, child).1).max().unwrap_or(0);
+    // All end in the last round.
+    route.set_rounds(rounds);
     for (j, tree) in trees.iter().enumerate() {
         let departures = |top: usize| {
-            let packets = departures(j, top);
-            let first = rounds - packets.len();
-            packets.into_iter().enumerate().map(|(index, packet)| (first + index, packet)).collect()
+            let (packets, arrived) = departures(j, top);
+            packets.into_iter().enumerate().map(|(index, packet)| (rounds - arrived + index, packet)).collect()
         };
         let carried = Carried { root, tree, share: |c| share(j, c) };
         carried.relayed(node, route, |c| root_child(j, c), departures, |c| tree.level(c) as usize - 1);
