@@ -86,6 +86,7 @@ impl Answer {
             packet_limit,
             shared,
             piped,
+            single_copy_from,
             near,
             checked,
         } = &self.settings.machine;
@@ -105,6 +106,8 @@ impl Answer {
                 "packet_bytes": packet, "burst_bytes": burst, "packet_limit_bytes": packet_limit,
                 "shared_memory": shared.map(|s| json!({ "cores": s.cores })),
                 "piped_s_per_byte": piped,
+                // Nothing where none is.
+                "single_copy_from_bytes": single_copy_from.filter(|&bytes| bytes < usize::MAX),
                 "near": near.map(|near| json!({ "tau_s": near.tau, "hop_s": near.hop, "t_c_s_per_byte": near.t_c })),
                 "checked_on": checked.as_ref().map(|checked| checked.spread.to_string()),
             },

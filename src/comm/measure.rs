@@ -11,6 +11,7 @@ use crate::executor::mpi::core;
 use crate::executor::SINGLE_COPY_FROM;
 use crate::operation::SystemOperation;
 use crate::select::{Lacks, Measurement, Times};
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 /// Messages of a train, and bytes of each.
@@ -26,6 +27,9 @@ const LONGER: usize = 4;
 const LONGEST: usize = 256 << 10;
 /// Times that long messages are measured, of which the least counts.
 const TRIES: usize = 3;
+/// Bytes of messages that are copied once or twice, and times that each is, as these may be close.
+const COPIED: [usize; 3] = [SINGLE_COPY_FROM, 4 * SINGLE_COPY_FROM, 16 * SINGLE_COPY_FROM];
+const COPIES: usize = 5;
 /// Seconds that are long enough for one.
 const ENOUGH: f64 = 2e-3;
 /// Longer messages wait for their receivers: they go in packets of so many bytes.
@@ -40,9 +44,12 @@ const SLEEP: Duration = Duration::from_micros(200);
 /// Measures what is lacking, but what cannot be seen at the moment; all ranks call this together, and find the same.
 pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     let hosts = cube.hosts.as_ref();
-    let (mut times, mut piped) = (None, None);
+    let (mut times, mut piped, mut single_copy_from) = (None, None, None);
     if lacks.times && apart(cube)? {
         let ring = Ring::of(cube, |rank| next_host(hosts, cube.size, 1, rank));
+        if cube.machine.shared.is_some() {
+            single_copy_from = ring.single_copy_from()?;
+        }
         let found = ring.times()?;
         let tau = match hosts {
             None => found.tau,
@@ -58,19 +65,20 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
             piped = Some(per_byte.clamp(found.t_c, MOST_PIPED * found.t_c));
         }
         if !apart(cube)? {
-            (times, piped) = (None, None);
+            (times, piped, single_copy_from) = (None, None, None);
         }
     }
     let near = match hosts {
         Some(hosts) if lacks.near => {
             let (one, alone) = Ring::of(cube, |rank| mate(hosts, rank)).start_up()?;
             let together = Ring::of(cube, |rank| next_mate(hosts, rank));
+            single_copy_from = together.single_copy_from()?;
             let (latency, tau) = together.start_up()?;
             Some(Times { tau, hop: (one - alone).max(0.0), t_c: together.per_byte(latency)? })
         }
         _ => None,
     };
-    Ok(Measurement { times, piped, near })
+    Ok(Measurement { times, piped, single_copy_from, near })
 }
 
 /// Whether ranks that have a core each, as they will have when they work, are on one each; it waits for that for a moment. Where they are
@@ -132,6 +140,8 @@ struct Ring<'c> {
     turn: f64,
     /// Bytes of the packets of long messages; where all share one memory, they are copied as a whole.
     packet: Option<usize>,
+    /// What is sent, and where what is received goes: used again, as memory that nobody has touched takes longer.
+    buffers: RefCell<[Vec<u8>; 2]>,
 }
 
 impl<'c> Ring<'c> {
@@ -143,6 +153,7 @@ impl<'c> Ring<'c> {
             next: (0..cube.size).map(next).collect(),
             turn: (cube.size as f64 / cores as f64).max(1.0),
             packet: shared.is_none().then_some(PACKET),
+            buffers: RefCell::default(),
         }
     }
 
@@ -195,13 +206,46 @@ impl<'c> Ring<'c> {
         }
     }
 
+    /// Bytes from which on messages are sooner there if receivers copy them, `usize::MAX` if that is never so: from now on they do. `None`
+    /// if nothing can be done about it.
+    fn single_copy_from(&self) -> Result<Option<usize>> {
+        let copy_from = |bytes: usize| Ok(self.cube.engine()?.single_copy_from(bytes));
+        let mut found = usize::MAX;
+        let mut any = u8::from(copy_from(usize::MAX)?);
+        self.cube.all_reduce_in_place(&mut any, SystemOperation::max())?;
+        if any == 0 {
+            return Ok(None);
+        }
+        for bytes in COPIED {
+            let mut times = [f64::INFINITY; 2];
+            for _ in 0..COPIES {
+                for (time, from) in times.iter_mut().zip([bytes, usize::MAX]) {
+                    copy_from(from)?;
+                    *time = time.min(self.send(bytes, bytes, 1)?);
+                }
+            }
+            self.cube.all_reduce_in_place(&mut times, SystemOperation::max())?;
+            let [once, twice] = times;
+            found = if once < twice { found.min(bytes) } else { usize::MAX };
+            if once.max(twice) >= ENOUGH {
+                break;
+            }
+        }
+        copy_from(found)?;
+        Ok(Some(found))
+    }
+
     /// Sends so many bytes to the next rank, again and again: the seconds until those of the one before are there.
     fn send(&self, bytes: usize, packet: usize, rounds: usize) -> Result<f64> {
-        let (send, mut receive) = (vec![0u8; bytes], vec![0u8; bytes]);
+        let [send, receive] = &mut *self.buffers.borrow_mut();
+        for buffer in [&mut *send, &mut *receive] {
+            buffer.resize(buffer.len().max(bytes), 1);
+        }
+        let (send, receive) = (&send[..bytes], &mut receive[..bytes]);
         self.cube.barrier()?;
         let start = Instant::now();
         for _ in 0..rounds {
-            self.cube.permute(&self.next).algorithm("direct").packet(packet).run(&send[..], &mut receive[..])?;
+            self.cube.permute(&self.next).algorithm("direct").packet(packet).run(send, &mut *receive)?;
         }
         Ok(start.elapsed().as_secs_f64() / rounds as f64)
     }

@@ -164,12 +164,15 @@ impl Hypercube {
     }
 
     pub(crate) fn over(
-        transport: Box<dyn Transport>,
+        mut transport: Box<dyn Transport>,
         machine: Machine,
         overrides: Result<Overrides>,
         patience: Patience,
     ) -> Hypercube {
         let (rank, size) = (transport.rank(), transport.size());
+        if let Some(bytes) = machine.single_copy_from {
+            transport.single_copy_from(bytes);
+        }
         let engine = Engine::over(transport, patience);
         Hypercube {
             rank,

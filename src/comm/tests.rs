@@ -78,6 +78,10 @@ impl Transport for Alone {
     fn synchronous_sends(&mut self, on: bool) {
         self.synchronous.set(Some(on));
     }
+
+    fn single_copy_from(&mut self, _: usize) -> bool {
+        false
+    }
 }
 
 fn alone(size: usize, machine: Machine) -> Hypercube {

@@ -99,6 +99,11 @@ impl Engine {
         self.transport.synchronous_sends(on);
     }
 
+    #[cfg(feature = "mpi")]
+    pub fn single_copy_from(&mut self, bytes: usize) -> bool {
+        self.transport.single_copy_from(bytes)
+    }
+
     /// Whether calls are still possible.
     ///
     /// # Errors

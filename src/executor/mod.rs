@@ -41,8 +41,8 @@ use board::Board;
 use memory::Span;
 use std::time::Duration;
 
-/// Bytes from which on the receiver of a message copies it, if it may. Shorter messages, such as packets are, go through memory that
-/// stays in the cores' caches.
+/// Bytes from which on the receiver of a message copies it, if it may and nobody has measured what is sooner. Shorter messages, such as
+/// packets are, go through memory that stays in the cores' caches.
 pub(crate) const SINGLE_COPY_FROM: usize = 64 << 10;
 
 /// What every message of a call carries, and tells it from those of all other calls.
@@ -143,4 +143,8 @@ pub(crate) trait Transport {
 
     /// Test mode: sends complete only when their receive has started.
     fn synchronous_sends(&mut self, on: bool);
+
+    /// From the next message on, its receiver copies it out of the sender's memory if it has so many bytes. Whether that makes a
+    /// difference here.
+    fn single_copy_from(&mut self, bytes: usize) -> bool;
 }

@@ -33,6 +33,9 @@ pub struct Machine {
     /// Where ranks share one memory: seconds per byte of messages too short to be copied at once, out of the sender's memory; `None` where
     /// it has not been measured.
     pub piped: Option<f64>,
+    /// Between ranks of one host: bytes from which on a message is there sooner if its receiver copies it out of the sender's memory than
+    /// through memory of both; `usize::MAX` if none is, `None` where it has not been measured.
+    pub single_copy_from: Option<usize>,
     /// Between ranks of one host, where ranks are on several; `None` where it has not been measured.
     pub near: Option<Times>,
     /// What calls took there, which corrects what is predicted of such calls; `None` if none was measured.
@@ -69,6 +72,8 @@ pub struct Measurement {
     pub times: Option<Times>,
     /// As [`Machine::piped`].
     pub piped: Option<f64>,
+    /// As [`Machine::single_copy_from`].
+    pub single_copy_from: Option<usize>,
     /// As [`Machine::near`].
     pub near: Option<Times>,
 }
@@ -99,6 +104,7 @@ impl Machine {
             packet_limit: None,
             shared: Some(SharedMemory { cores: cores.max(1) }),
             piped: None,
+            single_copy_from: None,
             near: None,
             checked: None,
         }
@@ -120,6 +126,7 @@ impl Machine {
             packet_limit: Some(64 << 10),
             shared: None,
             piped: None,
+            single_copy_from: None,
             near: None,
             checked: None,
         }
@@ -140,7 +147,13 @@ impl Machine {
 
     /// With what has been measured in place of what was not known.
     pub fn with(self, measurement: &Measurement) -> Machine {
-        let machine = Machine { near: measurement.near.or(self.near), piped: measurement.piped.or(self.piped), ..self };
+        let Measurement { piped, single_copy_from, near, .. } = *measurement;
+        let machine = Machine {
+            near: near.or(self.near),
+            piped: piped.or(self.piped),
+            single_copy_from: single_copy_from.or(self.single_copy_from),
+            ..self
+        };
         match measurement.times {
             None => machine,
             Some(Times { tau, hop, t_c }) => {

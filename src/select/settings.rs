@@ -91,6 +91,7 @@ impl Sources {
         field(mpi.as_deref().unwrap_or_default());
         field(&bits_text(measured.times.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
         field(&bits_text(measured.piped.map(|piped| [piped])));
+        field(&measured.single_copy_from.map_or(String::new(), |bytes| bytes.to_string()));
         field(&bits_text(measured.near.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
         field(flag(file.is_some()));
         if let Some(File { path, named, text }) = file {
@@ -117,6 +118,7 @@ impl Sources {
         let measured = Measurement {
             times: bits_of(&field()?).map(times),
             piped: bits_of(&field()?).map(|[piped]| piped),
+            single_copy_from: field()?.parse().ok(),
             near: bits_of(&field()?).map(times),
         };
         let file = match field()? == flag(true) {
@@ -193,7 +195,11 @@ impl Sources {
         };
         // What a file says goes before what has been measured in passing.
         let known = match &machine {
-            Some(machine) => Measurement { times: None, piped: None, near: machine.near.or(self.measured.near) },
+            Some(machine) => Measurement {
+                near: machine.near.or(self.measured.near),
+                single_copy_from: machine.single_copy_from.or(self.measured.single_copy_from),
+                ..Measurement::default()
+            },
             None => self.measured,
         };
         let mut machine = machine.unwrap_or_else(|| Machine::built_in(cores)).with(&known);
@@ -247,7 +253,8 @@ mod tests {
                 for variables in [Vec::new(), variables.clone()] {
                     let near = mpi.map(|_| Times { tau: 0.1, hop: 1.0 / 3.0, t_c: 1e-9 });
                     let times = Some(Times::NEAR).filter(|_| variables.is_empty());
-                    let measured = Measurement { times, piped: times.map(|_| 0.3), near };
+                    let single_copy_from = times.map(|_| usize::MAX);
+                    let measured = Measurement { times, piped: times.map(|_| 0.3), single_copy_from, near };
                     let sources = Sources { here: here(mpi), variables, file: file.clone(), measured };
                     assert_eq!(Sources::parse(&sources.text()), Some(sources));
                 }
@@ -287,7 +294,7 @@ mod tests {
         let lacks =
             |measure, measured, cores| sources(measure, measured).resolve(cores, None).map(|settings| settings.lacks);
         let none = Measurement::default();
-        let both = Measurement { times: Some(Times::NEAR), piped: None, near: Some(Times::NEAR) };
+        let both = Measurement { times: Some(Times::NEAR), near: Some(Times::NEAR), ..none };
         assert_eq!(lacks(None, none, None), Ok(Lacks { times: true, near: true }));
         assert_eq!(lacks(None, none, Some(2)), Ok(Lacks { times: true, near: false }));
         assert_eq!(lacks(Some("off"), none, None), Ok(Lacks::default()));

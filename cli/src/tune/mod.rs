@@ -151,7 +151,8 @@ struct Found {
     packet: packet::Packet,
 }
 
-/// Of each value that was measured several times the lower quartile, as whatever disturbs a message makes it longer.
+/// Of each time that was measured several times the lower quartile, as whatever disturbs a message makes it longer; of what is sooner the
+/// median.
 #[cfg(feature = "mpi")]
 fn usual(all: &[hypercoll::select::Measurement]) -> hypercoll::select::Measurement {
     use hypercoll::select::{Measurement, Times};
@@ -165,7 +166,14 @@ fn usual(all: &[hypercoll::select::Measurement]) -> hypercoll::select::Measureme
         let (tau, hop, t_c) = (part(|times| times.tau)?, part(|times| times.hop)?, part(|times| times.t_c)?);
         Some(Times { tau, hop, t_c })
     };
-    Measurement { times: times(&|m| m.times), piped: quartile(&|m| m.piped), near: times(&|m| m.near) }
+    let mut copies: Vec<usize> = all.iter().filter_map(|measured| measured.single_copy_from).collect();
+    copies.sort_unstable();
+    Measurement {
+        times: times(&|m| m.times),
+        piped: quartile(&|m| m.piped),
+        single_copy_from: copies.get(copies.len() / 2).copied(),
+        near: times(&|m| m.near),
+    }
 }
 
 /// Measures the machine for about so many seconds (all ranks call this together); found by one rank of each host at least.
@@ -207,7 +215,7 @@ impl Found {
         use hypercoll::select::{Measurement, Times};
         use ranks::Value;
         let Found { eager, mut links, packet } = self;
-        let Measurement { times, piped, near } = *at_work;
+        let Measurement { times, piped, single_copy_from, near } = *at_work;
         if let Some(Times { tau, hop, .. }) = times.filter(|_| near.is_some()) {
             (links.tau, links.hop) = (Value::once(tau), Value::once(hop));
         }
@@ -230,6 +238,7 @@ impl Found {
                 hop: four_digits(hop),
                 t_c: four_digits(t_c),
             }),
+            single_copy_from,
             checked: None,
         };
         (tuning, links, packet)
@@ -251,7 +260,8 @@ mod tests {
     fn what_was_disturbed_does_not_count() {
         let of = |times: f64| {
             let one = Times { tau: times, hop: 2.0 * times, t_c: 3.0 * times };
-            Measurement { times: Some(one), piped: None, near: Some(one) }
+            let single_copy_from = Some(if times < 2.0 { 1 } else { usize::MAX });
+            Measurement { times: Some(one), piped: None, single_copy_from, near: Some(one) }
         };
         let found = usual(&[of(50.0), of(1.1), of(1.0), of(40.0), of(1.2), of(30.0), of(1.3)]);
         assert_eq!(found, of(1.1));

@@ -12,8 +12,10 @@ pub(super) enum Use {
     /// All messages go through it.
     TwoCopies,
     /// Long messages are copied from the sender's own memory.
-    #[default]
     SingleCopy,
+    /// The same from the length on from which that is sooner, as measured.
+    #[default]
+    Sooner,
 }
 
 /// What the variables say, or what goes without saying.
@@ -37,7 +39,8 @@ impl Asked {
         let refused = |name: &str, why: String| Err(Error::Environment { variable: name.into(), why });
         let name = "HYPERCOLL_SHARED_MEMORY";
         asked.shared_memory = match variable(name).as_str() {
-            "" | "single-copy" => Use::SingleCopy,
+            "" => Use::Sooner,
+            "single-copy" => Use::SingleCopy,
             "two-copies" => Use::TwoCopies,
             "off" => Use::Off,
             "none" => Use::None,
@@ -76,7 +79,7 @@ mod tests {
 
     #[test]
     fn what_is_not_said_goes_without_saying() {
-        let usual = Asked { shared_memory: Use::SingleCopy, synchronous: false, progress: false };
+        let usual = Asked { shared_memory: Use::Sooner, synchronous: false, progress: false };
         assert_eq!(of("", ""), Ok(usual));
     }
 

@@ -5,13 +5,14 @@ use super::asked::{Asked, Use};
 use super::host::{nonce, Card, Host};
 use super::lobby::{self, Guests};
 use super::progress::Progress;
-use super::shared_memory::{Layout, SharedMemory};
+use super::shared_memory::{Copies, Layout, SharedMemory};
 use super::together::{broadcast_from_rank_0, gathered, UnderWay, Waits};
 use super::{accept, segment, single_copy};
 use crate::address::Hosts;
 use crate::error::{Error, Result};
 use crate::executor::board::Board;
 use crate::executor::patience::{say, Patience};
+use crate::executor::SINGLE_COPY_FROM;
 use crate::hash::Fnv;
 use mpi::ffi;
 use std::ffi::c_int;
@@ -137,9 +138,13 @@ impl Meeting {
             unsafe { Board::at(NonNull::new_unchecked(start), host.place, ranks, Arc::clone(memory) as _) }
         });
         board.iter().for_each(|board| board.mine().enter(u64::from(std::process::id())));
-        let single_copy = asks >= Use::SingleCopy as u64 && all & READABLE != 0;
+        let copies = match all & READABLE != 0 {
+            true if asks >= Use::Sooner as u64 => Copies::Sooner(SINGLE_COPY_FROM),
+            true if asks == Use::SingleCopy as u64 => Copies::Single,
+            _ => Copies::Two,
+        };
         let ways = memory.as_ref().filter(|_| asks > Use::Off as u64);
-        let shared_memory = ways.map(|memory| SharedMemory::between(&host, size, memory, &layout, single_copy));
+        let shared_memory = ways.map(|memory| SharedMemory::between(&host, size, memory, &layout, copies));
         let crowded = host.ranks.len() > host.cores || affinity::job_is_crowded();
         let names: Vec<u64> = cards.iter().map(|card| card.host).collect();
         let found = Found { text, cores, hosts: Hosts::of(&names) };

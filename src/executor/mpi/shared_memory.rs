@@ -2,8 +2,8 @@
 //!
 //! Every two ranks have a row of [`Envelopes`] and a [`Pipe`] in each direction. A short message is in its envelope; the bytes of others go
 //! through the pipe, and what finds no room there waits in the sender's queue, and goes on whenever that rank waits for anything. For a
-//! long message, if ranks may read each other's memory, the envelope says where its bytes are: the receiver copies them itself, once,
-//! and only then is it sent; if it cannot, that message and all later ones come through the pipe.
+//! long message, if ranks may read each other's memory and that is sooner, the envelope says where its bytes are: the receiver copies them
+//! itself, once, and only then is it sent; if it cannot, that message and all later ones come through the pipe.
 //!
 //! Messages arrive in the order in which they were sent, whatever call they are of. What is of a call that this rank has not come to
 //! is put aside, if it is in the way of one that is waited for.
@@ -17,7 +17,7 @@ use super::pipe::Pipe;
 use super::transfers::{Incoming, Outgoing, Receiving, Sending};
 use crate::executor::board::Board;
 use crate::executor::memory::{scatter, total, Span};
-use crate::executor::{Stamp, Token, Trouble};
+use crate::executor::{Stamp, Token, Trouble, SINGLE_COPY_FROM};
 use memmap2::MmapRaw;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -44,9 +44,31 @@ pub(super) struct SharedMemory {
     trouble: Option<Box<Trouble>>,
     /// Lists of spans to use again.
     spare: Vec<Vec<Span>>,
-    single_copy: bool,
+    copies: Copies,
     /// Calls before this one are over.
     oldest: u64,
+}
+
+/// Which messages are copied once, by their receiver.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Copies {
+    /// None.
+    Two,
+    /// All long ones, as the user says.
+    Single,
+    /// Those of so many bytes, for which that is sooner.
+    Sooner(usize),
+}
+
+impl Copies {
+    /// Bytes of the shortest.
+    fn single_from(self) -> usize {
+        match self {
+            Copies::Two => usize::MAX,
+            Copies::Single => SINGLE_COPY_FROM,
+            Copies::Sooner(bytes) => bytes,
+        }
+    }
 }
 
 struct Peer {
@@ -213,7 +235,7 @@ impl Layout {
 
 impl SharedMemory {
     /// The ways between the ranks of a host, through memory of that layout. `size` is that of the whole communicator.
-    pub fn between(host: &Host, size: usize, memory: &MmapRaw, layout: &Layout, single_copy: bool) -> SharedMemory {
+    pub fn between(host: &Host, size: usize, memory: &MmapRaw, layout: &Layout, copies: Copies) -> SharedMemory {
         let way = |from: usize, into: usize| {
             let (envelopes, pipe) = layout.way(from, into);
             // SAFETY: envelopes and pipe lie inside the mapping, which is page-aligned, was zeros, and lives as long as the peers; the
@@ -226,7 +248,8 @@ impl SharedMemory {
         let there = |(envelopes, pipe): (Envelopes, Pipe)| Outgoing {
             envelopes: envelopes.writer(),
             pipe: pipe.inlet(),
-            single_copy,
+            single_copy_from: copies.single_from(),
+            refused: false,
         };
         let here =
             |(envelopes, pipe): (Envelopes, Pipe)| Incoming { envelopes: envelopes.reader(), pipe: pipe.outlet() };
@@ -247,7 +270,7 @@ impl SharedMemory {
             .collect();
         peers.iter().enumerate().for_each(|(place, peer)| places[peer.rank] = Some(place));
         let (busy, done, spare) = (Vec::new(), Vec::new(), Vec::new());
-        SharedMemory { peers, places, busy, done, trouble: None, spare, single_copy, oldest: 0 }
+        SharedMemory { peers, places, busy, done, trouble: None, spare, copies, oldest: 0 }
     }
 
     /// The number of ranks that share it.
@@ -256,12 +279,19 @@ impl SharedMemory {
     }
 
     /// How messages travel, in words.
-    pub fn ways(&self) -> &'static str {
-        if self.single_copy {
-            "shared memory, long messages by a single copy"
-        } else {
-            "shared memory, by two copies"
+    pub fn ways(&self) -> String {
+        match self.copies.single_from() {
+            usize::MAX => "shared memory, by two copies".into(),
+            bytes => format!("shared memory, messages of {} KiB and more by a single copy", bytes >> 10),
         }
+    }
+
+    /// From the next message on, those of so many bytes are copied once; unless the user or the system has something against it.
+    pub fn single_copy_from(&mut self, bytes: usize) -> bool {
+        let Copies::Sooner(from) = &mut self.copies else { return false };
+        *from = bytes;
+        self.peers.iter_mut().for_each(|peer| peer.there.single_copy_from = bytes);
+        true
     }
 
     /// The place of a rank that shares memory with this one.

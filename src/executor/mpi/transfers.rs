@@ -4,7 +4,7 @@ use super::envelopes::{Message, Reader, Way, Writer, PIECE, SHORT};
 use super::pipe::{Inlet, Outlet};
 use super::single_copy::{self, Piece, Target};
 use crate::executor::memory::{scatter, total, Span};
-use crate::executor::{Stamp, SINGLE_COPY_FROM};
+use crate::executor::Stamp;
 
 /// Pieces that such a message consists of at most: their addresses and lengths are in the envelope.
 const PIECES: usize = SHORT / PIECE;
@@ -13,8 +13,10 @@ const PIECES: usize = SHORT / PIECE;
 pub(super) struct Outgoing {
     pub envelopes: Writer,
     pub pipe: Inlet,
-    /// Whether long messages are left to the other end to copy: until it could not.
-    pub single_copy: bool,
+    /// Messages of so many bytes are left to the other end to copy.
+    pub single_copy_from: usize,
+    /// It could not.
+    pub refused: bool,
 }
 
 /// The way of messages from a rank.
@@ -74,7 +76,7 @@ impl Sending {
         // Of other messages it is not asked: the answer is in a line that the other end writes.
         if self.single_copy && there.envelopes.is_refused(envelope) {
             // Nor would later ones be copied: they take the pipe at once, as their envelopes say.
-            (self.single_copy, there.single_copy) = (false, false);
+            (self.single_copy, there.refused) = (false, true);
         }
         if self.bytes > SHORT && !self.single_copy && !self.put(&mut there.pipe, spans) {
             return false;
@@ -84,7 +86,7 @@ impl Sending {
 
     /// Sends the envelope; its number.
     fn begin(&mut self, there: &mut Outgoing, spans: &[Span]) -> u64 {
-        self.single_copy = there.single_copy && self.bytes >= SINGLE_COPY_FROM && spans.len() <= PIECES;
+        self.single_copy = self.bytes >= there.single_copy_from && !there.refused && spans.len() <= PIECES;
         let Stamp { number, signature } = self.stamp;
         let mut message = Message { number: number as u32, signature, way: Way::Enclosed, bytes: self.bytes as u64 };
         let envelope = if self.bytes <= SHORT {
@@ -202,6 +204,7 @@ mod tests {
     use super::super::envelopes::Envelopes;
     use super::super::pipe::Pipe;
     use super::*;
+    use crate::executor::SINGLE_COPY_FROM;
     use std::ptr::NonNull;
 
     const STAMP: Stamp = Stamp { number: 5, signature: 77 };
@@ -215,7 +218,12 @@ mod tests {
             let start = NonNull::new_unchecked(start.add(start.align_offset(128)));
             (Envelopes::at(start), Pipe::at(start.add(Envelopes::SIZE), capacity))
         };
-        let there = Outgoing { envelopes: envelopes.writer(), pipe: pipe.inlet(), single_copy: true };
+        let there = Outgoing {
+            envelopes: envelopes.writer(),
+            pipe: pipe.inlet(),
+            single_copy_from: SINGLE_COPY_FROM,
+            refused: false,
+        };
         (there, Incoming { envelopes: envelopes.reader(), pipe: pipe.outlet() })
     }
 
@@ -282,7 +290,7 @@ mod tests {
         for message in 1..4 {
             let moved = pass(long, [1, 1], u64::MAX, &mut there, &mut here);
             assert!(moved >= long / 4096, "bytes move at {moved} looks");
-            assert_eq!((there.single_copy, there.envelopes.is_refused(1)), (false, true), "message {message}");
+            assert_eq!((there.refused, there.envelopes.is_refused(1)), (true, true), "message {message}");
         }
     }
 
@@ -295,7 +303,9 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(pass(SINGLE_COPY_FROM + 5, [1, 1], this, &mut there, &mut here), 0);
         }
-        assert!(there.single_copy);
+        assert!(!there.refused);
         assert!(pass(SINGLE_COPY_FROM - 1, [1, 1], this, &mut there, &mut here) > 0);
+        there.single_copy_from = usize::MAX;
+        assert!(pass(SINGLE_COPY_FROM + 5, [1, 1], this, &mut there, &mut here) > 0);
     }
 }

@@ -177,7 +177,7 @@ impl Transport for MpiTransport {
     fn ways(&self) -> String {
         let mpi = if self.progress.is_some() { "MPI, driven by a thread" } else { "MPI" };
         match &self.shared_memory {
-            Some(memory) if memory.ranks() == self.size => memory.ways().into(),
+            Some(memory) if memory.ranks() == self.size => memory.ways(),
             Some(memory) => {
                 format!(
                     "{} between the {} ranks of rank {}'s host, else {mpi}",
@@ -192,6 +192,10 @@ impl Transport for MpiTransport {
 
     fn synchronous_sends(&mut self, on: bool) {
         self.synchronous = on;
+    }
+
+    fn single_copy_from(&mut self, bytes: usize) -> bool {
+        self.shared_memory.as_mut().is_some_and(|memory| memory.single_copy_from(bytes))
     }
 }
 

@@ -74,16 +74,15 @@ impl Tuning {
             hypercoll: hypercoll.text()?,
             date: date.text()?,
         };
-        let [tau, hop, t_c, ports, pairs_linked, packet, burst, eager] = file.section("parameters")?.entries([
-            "tau",
-            "hop",
-            "t_c",
-            "ports",
-            "pairs_linked",
-            "packet",
-            "burst",
-            "eager",
-        ])?;
+        let section = file.section("parameters")?;
+        let keys = ["tau", "hop", "t_c", "ports", "pairs_linked", "packet", "burst", "eager"];
+        section.knows(&[&keys[..], &["single_copy_from"]].concat())?;
+        let single_copy_from = match section.has("single_copy_from") {
+            true => Some(section.entry("single_copy_from")?.count()?)
+                .map(|bytes| if bytes == 0 { usize::MAX } else { bytes }),
+            false => None,
+        };
+        let [tau, hop, t_c, ports, pairs_linked, packet, burst, eager] = section.those(keys)?;
         let parameters = Measured {
             tau: tau.number()?,
             hop: hop.number()?,
@@ -109,7 +108,7 @@ impl Tuning {
             None
         };
         let checked = file.has("checked").then(|| checked::read(&file.section("checked")?)).transpose()?;
-        Ok(Tuning { machine, parameters, shared_memory, near, checked })
+        Ok(Tuning { machine, parameters, shared_memory, near, single_copy_from, checked })
     }
 
     /// The text of the file.
@@ -132,6 +131,13 @@ impl Tuning {
              eager = {eager} # largest message that does not wait for its receiver, bytes; 0: no bound found\n"
         );
         // Writing to a string does not fail.
+        if let Some(bytes) = self.single_copy_from {
+            let bytes = if bytes == usize::MAX { 0 } else { bytes };
+            let _ = writeln!(
+                text,
+                "single_copy_from = {bytes} # shortest message that is copied once within a host, bytes; 0: none is"
+            );
+        }
         if let Some(Shared { cores, piped }) = &self.shared_memory {
             let _ = write!(text, "\n[shared_memory]\ncores = {cores}\n");
             if let Some(piped) = piped {

@@ -59,6 +59,8 @@ pub struct Tuning {
     pub shared_memory: Option<Shared>,
     /// For several ranks on each of several hosts: what messages within a host take.
     pub near: Option<Times>,
+    /// For several ranks on a host: bytes from which on a message is copied once; see [`Machine::single_copy_from`].
+    pub single_copy_from: Option<usize>,
     /// What calls took where it was made; see [`Machine::checked`].
     pub checked: Option<Checked>,
 }
@@ -194,6 +196,7 @@ impl Tuning {
             packet_limit: (shared.is_none() && eager > 0).then_some(eager),
             shared,
             piped,
+            single_copy_from: self.single_copy_from,
             near: self.near,
             checked,
         }
@@ -238,6 +241,7 @@ mod tests {
             },
             shared_memory: None,
             near: Some(Times { tau: 1e-7, hop: 2e-6, t_c: 1e-10 }),
+            single_copy_from: Some(256 << 10),
             checked: None,
         }
     }
@@ -247,6 +251,7 @@ mod tests {
         tuning.machine.hosts = 1;
         tuning.shared_memory = Some(Shared { cores: 2, piped: Some(3e-10) });
         tuning.near = None;
+        tuning.single_copy_from = Some(usize::MAX);
         tuning
     }
 

@@ -37,6 +37,11 @@ impl<'t> Section<'t> {
     /// The values of all its keys.
     pub(super) fn entries<const N: usize>(&self, keys: [&str; N]) -> Result<[Entry<'t>; N], String> {
         self.knows(&keys)?;
+        self.those(keys)
+    }
+
+    /// The values of some of its keys.
+    pub(super) fn those<const N: usize>(&self, keys: [&str; N]) -> Result<[Entry<'t>; N], String> {
         let entries: Result<Vec<_>, String> = keys.iter().map(|key| self.entry(key)).collect();
         entries?.try_into().map_err(|_| self.name.clone())
     }
