@@ -6,6 +6,13 @@ use crate::error::{Error, Result};
 use crate::topology::sbnt::Variant;
 
 impl Algorithm {
+    /// Why it is not chosen for a call unless it is named, if so.
+    pub(crate) fn not_chosen(&self, call: &Call) -> Option<&'static str> {
+        let uneven = call.layout.as_ref().is_some_and(Layout::is_uneven);
+        let equal = "is for blocks of unlike lengths: equal ones keep all links busy along shorter ways, too";
+        self.on_request.or((self.shares && !uneven).then_some(equal))
+    }
+
     /// Whether the algorithm serves a call with these parameters.
     ///
     /// # Errors

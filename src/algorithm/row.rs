@@ -57,6 +57,9 @@ pub struct Algorithm {
     pub ports: &'static [PortModel],
     /// Of which blocks of unequal lengths a rank must know how long they are, where nothing is cut into packets.
     pub lengths: Lengths,
+    /// Every block goes in equal parts over all links of the ranks that have it first and last, so that its length alone, beside those of
+    /// others, costs nothing. Where blocks are equal others do as well, and it is not chosen.
+    pub shares: bool,
     /// What else a call and its parameters must be.
     pub suits: fn(&Call, &Parameters) -> std::result::Result<(), Unsuited>,
     /// Why it is chosen only if it is named, if so.
@@ -105,6 +108,7 @@ pub(super) const DEFAULTS: Algorithm = Algorithm {
     variants: false,
     ports: &PortModel::ALL,
     lengths: Lengths::Passing,
+    shares: false,
     suits: |_, _| Ok(()),
     on_request: None,
     cost: "",

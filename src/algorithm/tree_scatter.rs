@@ -7,6 +7,7 @@
 //! * [`relayed`]: any order of packets at the root, each of which every node passes on after a fixed delay.
 
 use super::{Figure, Formula, Parameters, PortModel};
+use crate::collective::part;
 use crate::schedule::{Problem, Route};
 use crate::topology::Tree;
 use std::ops::Range;
@@ -72,54 +73,80 @@ pub fn by_level(
     route: &mut Route,
     root_child: impl Fn(usize) -> usize,
 ) {
+    let height = problem.n as usize;
+    by_level_of_trees(problem, parameters, std::slice::from_ref(tree), height, node, route, |_, c| root_child(c));
+}
+
+/// The same along several trees from one root, none higher than `height`, of which no two use the same link: every block is cut into as
+/// many parts, and part j of all goes along tree j. `root_child(j, c)` is the root of the subtree of c there.
+pub fn by_level_of_trees(
+    problem: &Problem,
+    parameters: &Parameters,
+    trees: &[impl Tree],
+    height: usize,
+    node: usize,
+    route: &mut Route,
+    root_child: impl Fn(usize, usize) -> usize,
+) {
     let root = problem.root;
     let c = node ^ root;
-    let block = |c: usize| problem.block(c ^ root);
+    let share = |j: usize, c: usize| part(problem.block(c ^ root), j, trees.len());
     if parameters.packet.is_none() {
-        // Blocks of level l leave the root in round n - l and enter a node of level k in round n - l + k - 1.
-        let n = problem.n as usize;
-        route.set_rounds(n);
-        let below = |top: usize, level: usize| {
-            let mut levels: Vec<Vec<Range<usize>>> = vec![Vec::new(); n + 1 - level];
-            for (v, down) in tree.subtree(top) {
-                levels[down as usize].push(block(v));
+        // Blocks of level l leave the root in round height - l and enter a node of level k in round height - l + k - 1.
+        route.set_rounds(height);
+        for (j, tree) in trees.iter().enumerate() {
+            let below = |top: usize, level: usize| {
+                let mut levels: Vec<Vec<Range<usize>>> = vec![Vec::new(); height + 1 - level];
+                for (v, down) in tree.subtree(top) {
+                    levels[down as usize].push(share(j, v));
+                }
+                levels.into_iter().enumerate().map(move |(down, blocks)| (height - down - 1, blocks))
+            };
+            let level = tree.level(c) as usize;
+            if let Some(parent) = tree.parent(c) {
+                for (round, blocks) in below(c, level) {
+                    route.receive(round, parent ^ root, blocks);
+                }
             }
-            levels.into_iter().enumerate().map(move |(down, blocks)| (n - down - 1, blocks))
-        };
-        let level = tree.level(c) as usize;
-        if let Some(parent) = tree.parent(c) {
-            for (round, blocks) in below(c, level) {
-                route.receive(round, parent ^ root, blocks);
-            }
-        }
-        for child in tree.children(c) {
-            for (round, blocks) in below(child, level + 1) {
-                route.send(round, child ^ root, blocks);
+            for child in tree.children(c) {
+                for (round, blocks) in below(child, level + 1) {
+                    route.send(round, child ^ root, blocks);
+                }
             }
         }
         return;
     }
 
-    // The farthest level first, ending in the last round.
-    let departures = |top: usize| {
+    // The farthest level first: packets, and when the last of them has arrived, if the first one leaves in round 0. (That may be one of a
+    // far level, where nearer blocks are empty.)
+    let departures = |j: usize, top: usize| {
         let mut levels: Vec<Vec<Range<usize>>> = Vec::new();
-        for (v, down) in tree.subtree(top) {
+        for (v, down) in trees[j].subtree(top) {
             levels.resize(levels.len().max(down as usize + 1), Vec::new());
-            levels[down as usize].push(block(v));
+            levels[down as usize].push(share(j, v));
         }
-        let by_level = levels.into_iter().rev();
-        by_level.flat_map(|blocks| packets(blocks.into_iter(), parameters.packet)).collect::<Vec<_>>()
+        let (mut left, mut arrived) = (Vec::new(), 0);
+        for (down, blocks) in levels.into_iter().enumerate().rev() {
+            let packets = packets(blocks.into_iter(), parameters.packet);
+            if !packets.is_empty() {
+                left.extend(packets);
+                arrived = arrived.max(left.len() + down);
+            }
+        }
+        (left, arrived)
     };
-    // The child of the root with the largest subtree: the one that reaches the antipode.
-    let rounds = tree.children(0).map(|child| departures(child).len()).max().unwrap_or(0);
-    // Where ranks are missing a level may be empty, and the farthest blocks then arrive after the root's last packet.
-    route.set_rounds(rounds + problem.n as usize);
-    let departures = |top: usize| {
-        let packets = departures(top);
-        let first = rounds - packets.len();
-        packets.into_iter().enumerate().map(|(index, packet)| (first + index, packet)).collect()
-    };
-    relayed(problem, tree, node, route, root_child, departures, |c| tree.level(c) as usize - 1);
+    let children = trees.iter().enumerate().flat_map(|(j, tree)| tree.children(0).map(move |child| (j, child)));
+    let rounds = children.map(|(j, child)| departures(j, child).1).max().unwrap_or(0);
+    // All end in the last round.
+    route.set_rounds(rounds);
+    for (j, tree) in trees.iter().enumerate() {
+        let departures = |top: usize| {
+            let (packets, arrived) = departures(j, top);
+            packets.into_iter().enumerate().map(|(index, packet)| (rounds - arrived + index, packet)).collect()
+        };
+        let carried = Carried { root, tree, share: |c| share(j, c) };
+        carried.relayed(node, route, |c| root_child(j, c), departures, |c| tree.level(c) as usize - 1);
+    }
 }
 
 /// A packet that leaves the root for one of its children: the round, and what it holds.
@@ -137,35 +164,57 @@ pub fn relayed(
     departures: impl Fn(usize) -> Vec<Departure>,
     delay: impl Fn(usize) -> usize,
 ) {
-    let root = problem.root;
-    let c = node ^ root;
-    let pass = |packets: &[Departure], c: usize, route: &mut Route, sends: bool, peer: usize| {
-        let blocks = tree.subtree(c).map(|(v, _)| problem.block(v ^ root));
-        let mut mine: Vec<Range<usize>> = blocks.filter(|b| !b.is_empty()).collect();
-        mine.sort_unstable_by_key(|b| b.start);
-        let within = |piece: &&Range<usize>| {
-            let after = mine.partition_point(|b| b.end <= piece.start);
-            mine.get(after).is_some_and(|b| b.start <= piece.start && piece.end <= b.end)
-        };
-        for (round, pieces) in packets {
-            let pieces = pieces.iter().filter(within).cloned();
-            if sends {
-                route.send(round + delay(c), peer, pieces);
-            } else {
-                route.receive(round + delay(c), peer, pieces);
+    let carried = Carried { root: problem.root, tree, share: |c| problem.block(c ^ problem.root) };
+    carried.relayed(node, route, root_child, departures, delay);
+}
+
+/// What a tree carries from the root: `share(c)` to node c.
+struct Carried<'a, T, S> {
+    root: usize,
+    tree: &'a T,
+    share: S,
+}
+
+impl<T: Tree, S: Fn(usize) -> Range<usize>> Carried<'_, T, S> {
+    /// [`relayed`].
+    fn relayed(
+        &self,
+        node: usize,
+        route: &mut Route,
+        root_child: impl Fn(usize) -> usize,
+        departures: impl Fn(usize) -> Vec<Departure>,
+        delay: impl Fn(usize) -> usize,
+    ) {
+        let Carried { root, tree, ref share } = *self;
+        let c = node ^ root;
+        let pass = |packets: &[Departure], c: usize, route: &mut Route, sends: bool, peer: usize| {
+            let blocks = tree.subtree(c).map(|(v, _)| share(v));
+            let mut mine: Vec<Range<usize>> = blocks.filter(|b| !b.is_empty()).collect();
+            mine.sort_unstable_by_key(|b| b.start);
+            let within = |piece: &&Range<usize>| {
+                let after = mine.partition_point(|b| b.end <= piece.start);
+                mine.get(after).is_some_and(|b| b.start <= piece.start && piece.end <= b.end)
+            };
+            for (round, pieces) in packets {
+                let pieces = pieces.iter().filter(within).cloned();
+                if sends {
+                    route.send(round + delay(c), peer, pieces);
+                } else {
+                    route.receive(round + delay(c), peer, pieces);
+                }
             }
-        }
-    };
-    let Some(parent) = tree.parent(c) else {
+        };
+        let Some(parent) = tree.parent(c) else {
+            for child in tree.children(c) {
+                pass(&departures(child), child, route, true, child ^ root);
+            }
+            return;
+        };
+        let packets = departures(root_child(c));
+        pass(&packets, c, route, false, parent ^ root);
         for child in tree.children(c) {
-            pass(&departures(child), child, route, true, child ^ root);
+            pass(&packets, child, route, true, child ^ root);
         }
-        return;
-    };
-    let packets = departures(root_child(c));
-    pass(&packets, c, route, false, parent ^ root);
-    for child in tree.children(c) {
-        pass(&packets, child, route, true, child ^ root);
     }
 }
 

@@ -236,15 +236,24 @@ impl Layout {
         Layout { keeps: self.keeps, ..Layout::with(kind, self.known) }
     }
 
+    /// Elements of all blocks and of the longest, as all ranks know them, if they do.
+    fn summary(&self) -> Option<(usize, usize)> {
+        match self.known {
+            Known::All => Some((self.end(), self.longest())),
+            Known::Passing { sum, longest } | Known::Summary { sum, longest } => Some((sum, longest)),
+            Known::Own => None,
+        }
+    }
+
+    /// Whether some block is longer than others, by what all ranks know.
+    pub(crate) fn is_uneven(&self) -> bool {
+        self.summary().is_some_and(|(sum, longest)| longest > sum.div_ceil(self.blocks().max(1)))
+    }
+
     /// The length of a block of which as many, equal ones, are about as much work, by what all ranks know. `ports` links of a rank
     /// work at once.
     pub(crate) fn typical(&self, rooted: bool, steps: Steps, ports: usize) -> usize {
-        let (sum, longest) = match self.known {
-            Known::All => (self.end(), self.longest()),
-            Known::Passing { sum, longest } | Known::Summary { sum, longest } => (sum, longest),
-            // Nothing is known to all.
-            Known::Own => return 1,
-        };
+        let Some((sum, longest)) = self.summary() else { return 1 };
         let size = self.blocks().max(1);
         let mean = sum.div_ceil(size);
         match (&self.kind, rooted) {
@@ -312,9 +321,11 @@ mod tests {
             for steps in [Steps::Together, Steps::OneByOne, Steps::Flowing] {
                 assert_eq!([true, false].map(|rooted| equal.typical(rooted, steps, 1)), [100; 2], "{size}");
             }
+            assert!(!equal.is_uneven());
             let zipf = Layout::of_vectors((1..=size).map(|place| 1000 / place));
             let one = Layout::of_vectors((0..size).map(|rank| if rank == 1 { 1000 } else { 0 }));
             for layout in [&zipf, &one] {
+                assert!(layout.is_uneven());
                 let mean = layout.end().div_ceil(size);
                 let rooted = layout.typical(true, Steps::Together, 1);
                 let [together, one_by_one, flowing] =

@@ -138,7 +138,7 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
     let corrections = Corrections::of(call, element, machine);
     let given = call;
     for algorithm in registry::of(call.collective).filter(|a| named.is_none_or(|named| std::ptr::eq(named, *a))) {
-        if let (Some(why), None) = (algorithm.on_request, named) {
+        if let (Some(why), None) = (algorithm.not_chosen(given), named) {
             let Algorithm { name, collective, .. } = *algorithm;
             let why = Error::Unsuited { argument: "algorithm", algorithm: name, collective, why: why.into() };
             candidates.refused.push((algorithm, why));
@@ -191,16 +191,19 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
 fn evened(call: &Call, algorithm: &Algorithm, machine: &Machine) -> Call {
     let Some(layout) = &call.layout else { return call.clone() };
     let ports = match machine.ports {
-        PortModel::AllPorts => dimension_for(call.size).max(1) as usize,
-        PortModel::OneWay | PortModel::OnePort => 1,
+        PortModel::AllPorts if !algorithm.shares => dimension_for(call.size).max(1) as usize,
+        _ => 1,
     };
     let unit = Call { layout: None, count: 1, ..call.clone() };
     let formula = (algorithm.formula)(&algorithm.shape(&unit, &Parameters::new(PortModel::OnePort)));
-    let steps = match formula.rounds + 1 >= call.size {
-        // A block that visits every rank in turn goes on as it comes; over links, ranks run far enough ahead for that.
-        true if machine.shared.is_none() && call.flows() && formula.hops + 1 >= call.size => Steps::Flowing,
-        true => Steps::OneByOne,
-        false => Steps::Together,
+    let one_by_one = formula.rounds + 1 >= call.size;
+    let steps = match machine.shared.is_none() && call.flows() {
+        // A block that visits every rank in turn goes on as it comes, and so does what all links share; over links, ranks run far enough
+        // ahead for that.
+        true if algorithm.shares => Steps::Flowing,
+        true if one_by_one && !algorithm.cube_edges && formula.hops + 1 >= call.size => Steps::Flowing,
+        _ if one_by_one => Steps::OneByOne,
+        _ => Steps::Together,
     };
     let count = layout.typical(call.collective.has_root(), steps, ports);
     Call { count, ..unit }
@@ -226,8 +229,9 @@ pub fn choose(call: &Call, element: usize, options: &Options, machine: &Machine)
         }
         None => {
             // That an algorithm has to be named says nothing of the call.
-            let telling =
-                |(algorithm, _): &(&Algorithm, Error)| options.algorithm.is_some() || algorithm.on_request.is_none();
+            let telling = |(algorithm, _): &(&Algorithm, Error)| {
+                options.algorithm.is_some() || algorithm.not_chosen(call).is_none()
+            };
             Err(candidates.refused.into_iter().rfind(telling).map_or_else(
                 || Error::UnknownAlgorithm {
                     name: "auto".into(),

@@ -15,6 +15,7 @@ pub mod bst;
 pub mod direct;
 pub mod distribute;
 pub mod distribute_waves;
+pub mod msbt;
 pub mod multinode;
 pub mod sbg;
 pub mod sbnt;

@@ -242,3 +242,25 @@ fn a_rank_of_an_all_to_all_need_not_know_other_rows() {
     }
     assert!(tried > 50);
 }
+
+/// One rank alone has a block: where the row says that all links share it, none carries more than an n-th, whoever has it; elsewhere some
+/// link carries more than that, for some rank.
+#[test]
+fn all_links_share_a_long_block_where_the_row_says_so() {
+    use Collective::{AllGather, Gather, ReduceScatter, Scatter};
+    const N: u32 = 3;
+    const LONG: usize = 60;
+    let algorithms = ALGORITHMS.iter().filter(|a| [Scatter, Gather, AllGather, ReduceScatter].contains(&a.collective));
+    let mut shared = 0;
+    for algorithm in algorithms.filter(|a| a.cube_edges && a.ports.contains(&PortModel::AllPorts)) {
+        let parameters = Parameters { symmetrized: algorithm.symmetrizes, ..Parameters::new(PortModel::AllPorts) };
+        let largest = (1..1usize << N).map(|rank| {
+            let lengths = (0..1 << N).map(|other| if other == rank { LONG } else { 0 });
+            let call = Call::new(algorithm.collective, 1 << N, 0).with_layout(Layout::of_vectors(lengths));
+            verify(algorithm, &call, &parameters).cost.max_link_load
+        });
+        assert_eq!(largest.max() == Some(LONG / N as usize), algorithm.shares, "{algorithm:?}");
+        shared += usize::from(algorithm.shares);
+    }
+    assert_eq!(shared, 4);
+}
