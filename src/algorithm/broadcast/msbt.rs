@@ -17,7 +17,7 @@
 //!
 //! Cost, m >= 2, P = ceil(M/B): one-way 2 P + m - 1 + k (P + m), one-port (P + m) (1 + k), all-ports ceil(P/m) + m + k rounds of
 //! tau + B t_c; M/m crosses each link between hosts. On all ports the packets of a round share the links within a host, which are not
-//! counted in that t_c; elements and path are then bounds where packets or trees are unequal, as gaps may meet or not.
+//! counted in that t_c; the path is then a bound where trees have unequal numbers of packets, and so are elements of few unequal packets.
 //!
 //! Memory: none besides the vector.
 //!
@@ -101,13 +101,39 @@ pub fn formula(shape: &Shape) -> Formula {
     }
     // Within a host the packets of all trees share a link, until the last round, in which the trees' last leaves get one each, and the
     // round before, in which what is left over after equal numbers of packets comes to the leaves of the others.
-    let (together, left_over) = (m.min(p), p - (a_tree - 1) * m);
-    let elements = ((rounds - 2) * together + left_over + 1) as f64 * b;
-    let exact = left_over == m && shape.full_packets() && a_tree + k > m;
+    let left_over = p - (a_tree - 1) * m;
+    let even = left_over == m && shape.full_packets();
+    let (elements, exact) = match a_tree > 1 && a_tree + k > m + 1 {
+        true => (shape.in_packets((rounds - 2) * m + left_over + 1, 1), true),
+        false => (within_hosts(m, k, p) as f64 * b, shape.full_packets()),
+    };
     // And every hop within it takes as long as these.
     let path = all + ((1 + k) * m - 1) as f64 * b;
-    let even = left_over == m && shape.full_packets();
     Formula { elements, ..forward }.at_most(&[Figure::Elements], exact).with_path(path, even)
+}
+
+/// The packets that the busiest link within a host carries in a round, all rounds together, on all ports. A host at distance w from the
+/// root's has packet i of w trees, any of them, in round w + i, and of the others two rounds later.
+fn within_hosts(m: usize, k: usize, p: usize) -> usize {
+    // Of the trees, so many have a packet more than the others.
+    let (a_tree, longer) = (p.div_ceil(m), (p - 1) % m + 1);
+    let busiest = |round: usize, hop: usize, w: usize| {
+        let number = |level: usize, packets: usize| {
+            usize::from(round.checked_sub(hop + level).is_some_and(|packet| packet < packets))
+        };
+        let early = w.saturating_sub(m - longer)..=w.min(longer);
+        let later = if w > 0 { w + 2 } else { 0 };
+        let carried = early.map(|early| {
+            let late = (longer - early, m - longer + early - w);
+            early * number(w, a_tree)
+                + (w - early) * number(w, a_tree - 1)
+                + late.0 * number(later, a_tree)
+                + late.1 * number(later, a_tree - 1)
+        });
+        carried.max().unwrap_or(0)
+    };
+    let places = |round| (0..k).flat_map(move |hop| (0..=m).map(move |w| busiest(round, hop, w)));
+    (0..a_tree + m + k).map(|round| places(round).max().unwrap_or(0)).sum()
 }
 
 /// The cost of the reduction, which is the same backwards.
@@ -222,6 +248,7 @@ mod tests {
             let (hosts, size, per_tree) =
                 (Hosts::with_ranks(&vec![1 << k; 1 << m], m % 2 == 0), 1 << (m + k), m as usize);
             let counts = [4, 8, 20].map(|packets| (packets * per_tree, Some(4)));
+            let counts = counts.into_iter().chain((2..9).map(|packets| (4 * packets, Some(4))));
             let counts = [(24, None), (1, None), (61, Some(4)), (9, Some(4))].into_iter().chain(counts);
             let forms = counts.flat_map(|form| PortModel::ALL.map(|ports| (form, ports)));
             for ((count, packet), ports) in forms.filter(|(_, ports)| size <= 32 || *ports == PortModel::AllPorts) {
