@@ -27,6 +27,7 @@ mod hosts;
 
 pub(crate) use hosting::nodes_a_rank;
 pub use hosting::Hosting;
+pub(crate) use hosts::near_dimensions;
 pub use hosts::Hosts;
 
 /// The largest dimension of a cube: 2^30 nodes, so that a node and every product of two short quantities fit a word.

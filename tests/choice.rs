@@ -2,6 +2,7 @@
 //! --experiment fabric --algorithms auto`, with the file of `hypercoll tune` before it; in shared memory by five times 500
 //! barriers in a row, and `bench --native none` on the other calls.
 
+use hypercoll::address::Hosts;
 use hypercoll::algorithm::PortModel;
 use hypercoll::algorithm::PortModel::{AllPorts, OnePort};
 use hypercoll::collective::{Call, Collective, Layout};
@@ -341,6 +342,37 @@ fn on_stars_short_messages_take_the_least_time() {
             let time = forms.iter().find(same).unwrap_or_else(|| panic!("not measured: {what}")).2;
             assert!(forms.iter().all(|form| time <= WITHIN * form.2), "{what}: {time} us");
         }
+    }
+}
+
+/// Bytes of vectors or blocks on the cube of 8 hosts with 2 ranks each, the algorithm that took the least time, in packets
+/// of 8 KiB, and its median in milliseconds. (Where trees took no notice of hosts, a broadcast of 1 MiB took 98.65, a scatter 56.86.)
+const TWO_RANKS_A_HOST: [(Collective, usize, &str, f64); 8] = [
+    (Collective::Broadcast, 1 << 20, "msbt", 59.91),
+    (Collective::Broadcast, 4 << 20, "msbt", 239.98),
+    (Collective::Reduce, 1 << 20, "msbt", 60.08),
+    (Collective::Reduce, 4 << 20, "msbt", 242.78),
+    (Collective::AllReduce, 1 << 20, "histogram", 106.90),
+    (Collective::Scatter, 64 << 10, "sbg", 51.09),
+    (Collective::Gather, 64 << 10, "sbg", 51.32),
+    (Collective::AllGather, 64 << 10, "complete_broadcast", 52.15),
+];
+
+/// Trees go from host to host, and take the time that is predicted.
+#[test]
+fn on_a_cube_of_hosts_with_several_ranks_the_choice_counts_what_crosses_links() {
+    let tuning = Tuning::parse(include_str!("measured/cube3-two-ranks.toml")).expect("a tuning file");
+    for (collective, bytes, algorithm, time) in TWO_RANKS_A_HOST {
+        let hosts = Hosts::with_ranks(&[2; 8], false);
+        let call = Call { hosts, ..Call::new(collective, tuning.machine.ranks, bytes / ELEMENT) };
+        let choice = chosen(&call, &Options::default(), &tuning.machine(None));
+        let ratio = choice.predicted * 1e3 / time;
+        assert_eq!(
+            (choice.algorithm.name, choice.parameters.packet),
+            (algorithm, Some(1024)),
+            "{collective} of {bytes} B"
+        );
+        assert!((0.9..1.1).contains(&ratio), "{collective} of {bytes} B: predicted {ratio:.2} times");
     }
 }
 

@@ -34,6 +34,11 @@ struct Map {
     starts: Vec<usize>,
 }
 
+/// The dimensions of a cube that are within a host, given the ranks of the one that has the most.
+pub(crate) fn near_dimensions(most: usize) -> u32 {
+    most.max(1).ilog2()
+}
+
 impl Hosts {
     /// The hosts, given a name of each rank's; `None` if there is one, or every rank has one of its own.
     pub fn of<N: Ord>(names: &[N]) -> Option<Hosts> {
@@ -110,6 +115,11 @@ impl Hosts {
     /// The places of the host at a place.
     pub fn places(&self, place: usize) -> Range<usize> {
         self.places_of(self.host(place))
+    }
+
+    /// The dimensions of a cube of places that are within the host that has the most ranks.
+    pub(crate) fn near(&self) -> u32 {
+        near_dimensions(self.most_and_fewest().0)
     }
 
     /// Ranks of the host that has the most, and of the one that has the fewest.

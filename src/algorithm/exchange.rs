@@ -9,7 +9,7 @@
 //! goes through the far dimensions n-1-s, n-2-s, ..., and then through the near ones s, s+1, ..., cyclically within each.
 
 use super::{Parameters, PortModel, Shape};
-use crate::address::{reverse_bits, rotate_right, Hosts};
+use crate::address::{reverse_bits, rotate_right};
 use crate::collective::part;
 use crate::schedule::{Problem, Route};
 use std::ops::Range;
@@ -25,11 +25,6 @@ pub struct Exchange {
     near: u32,
     /// Whether the other dimensions come from the top one down.
     down: bool,
-}
-
-/// The dimensions of the cube within a host, given the ranks of the one that has the most.
-fn near_dimensions(most: usize) -> u32 {
-    most.max(1).ilog2()
 }
 
 /// What goes into, or out of, the busiest host of an all-gather whose dimensions between hosts come first. Of hosts that are subcubes
@@ -62,13 +57,12 @@ impl Exchange {
 
     /// The same, the farther dimensions first, unless the order in which they join ranks is given.
     pub fn far_first(self, problem: &Problem) -> Exchange {
-        let most = problem.call.placing().map_or(1, |hosts| Hosts::most_and_fewest(hosts).0);
-        Exchange { near: near_dimensions(most), down: !problem.call.in_order_of_nodes(), ..self }
+        Exchange { near: problem.near(), down: !problem.call.in_order_of_nodes(), ..self }
     }
 
     /// The same, seen from a formula.
     pub fn of_shape(shape: &Shape) -> Exchange {
-        Exchange { near: near_dimensions(shape.on_host.0), ..Exchange::new(shape.n, &shape.parameters) }
+        Exchange { near: shape.near(), ..Exchange::new(shape.n, &shape.parameters) }
     }
 
     /// Number of slices of the data: if symmetrised as many as there are dimensions between hosts, else 1.

@@ -1,7 +1,7 @@
 //! What an algorithm costs, in closed form.
 
 use super::Parameters;
-use crate::address::{dimension_for, Hosts};
+use crate::address::{dimension_for, near_dimensions, Hosts};
 use crate::collective::{Call, MatrixProduct};
 
 /// The shape of a call on a whole cube: what formulas depend on.
@@ -57,6 +57,16 @@ impl Shape {
             on_host: hosts.map_or((1, 1), Hosts::most_and_fewest),
             parameters: *parameters,
         }
+    }
+
+    /// k: the dimensions of the cube that are within a host.
+    pub fn near(&self) -> u32 {
+        near_dimensions(self.on_host.0)
+    }
+
+    /// Whether the ranks of every host are a subcube.
+    pub(super) fn hosts_are_subcubes(&self) -> bool {
+        self.on_host == (1 << self.near(), 1 << self.near())
     }
 
     /// N.

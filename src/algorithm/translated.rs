@@ -236,6 +236,6 @@ fn by_period(n: u32) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// Whether the blocks of cyclic nodes can be split evenly.
-pub fn splits_evenly(shape: &Shape) -> bool {
+fn splits_evenly(shape: &Shape) -> bool {
     shape.count.is_multiple_of(shape.n.max(1) as usize)
 }

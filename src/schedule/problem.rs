@@ -33,6 +33,11 @@ impl<'c> Problem<'c> {
         1 << self.n
     }
 
+    /// k: the lowest dimensions of the cube, those within a host where the ranks of every host are a subcube.
+    pub fn near(&self) -> u32 {
+        self.call.placing().map_or(0, Hosts::near)
+    }
+
     /// The number of hosts; as many as ranks where nothing is known of them.
     pub fn hosts(&self) -> usize {
         self.call.hosts.as_ref().map_or(self.call.size, Hosts::len)

@@ -18,6 +18,7 @@
 //! | [`necklace_order`] | no graph: the order of the nodes behind the two trees before | Bertsekas et al. 1991, section 2 |
 //! | [`sbg`] | spanning balanced graph: several parents for cyclic nodes (no [`Tree`]) | Ho & Johnsson 1988, section 3 |
 //! | [`swapped`] | a copy of a tree with two dimensions exchanged | Ho & Johnsson 1988, section 4 |
+//! | [`hosted`] | a tree of hosts, with an SBT in each | - |
 //! | [`rotated`] | a tree with its dimensions rotated | Stout & Wagar 1990, section 2 |
 //! | [`wave`] | the n trees of the double wave | Stout & Wagar 1990, section 2 |
 //! | [`circulant`] | the circulant graph of any number of nodes, and its packets round by round (no [`Tree`]) | Traeff 2024 |
@@ -38,6 +39,7 @@ pub mod balanced_tree;
 pub mod circulant;
 pub mod hamiltonian_cycles;
 pub mod hamiltonian_path;
+pub mod hosted;
 pub mod msbt;
 pub mod multinode;
 pub mod necklace_order;

@@ -58,6 +58,11 @@ impl Ersbt {
         Ersbt { n, j }
     }
 
+    /// j.
+    pub fn number(&self) -> u32 {
+        self.j
+    }
+
     /// f(i,j): the routing cycle, from 0, in which the first packet of this tree enters node `c`; `None` for the root.
     ///
     /// Labels are from 0 to 2n-1. Along a path they increase, and the labels of the n trees into one node, as those out of

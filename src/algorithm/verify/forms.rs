@@ -66,7 +66,12 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
     }
     calls.push(call.clone());
     if collective.knows_hosts() && count < 5 {
-        let hosts = [Hosts::with_ranks(&[size.div_ceil(2), size / 2], true), unequal_hosts(size)];
+        let pairs = vec![2; if size.is_multiple_of(2) { size / 2 } else { 0 }];
+        let hosts = [
+            Hosts::with_ranks(&[size.div_ceil(2), size / 2], true),
+            Hosts::with_ranks(&pairs, false),
+            unequal_hosts(size),
+        ];
         let on = |hosts| Call { hosts: Some(hosts), ..call.clone() };
         calls.extend(
             hosts
