@@ -7,10 +7,10 @@ use plotters::coord::combinators::BindKeyPoints;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-const SIZE: (u32, u32) = (1240, 600);
+const SIZE: (u32, u32) = (1240, 616);
 const HEAD: u32 = 92;
 /// Width of a character of a collective's name in bars, and the gap between collectives in bars.
-const CHARACTER: f64 = 0.62;
+const CHARACTER: f64 = 0.95;
 const GAP: f64 = 1.6;
 
 /// A collective's bars.
@@ -40,7 +40,7 @@ pub fn draw(results: &Results) -> Outcome<Option<String>> {
         heading(&head, results)?;
         let mut chart = ChartBuilder::on(&rest)
             .margin(12)
-            .x_label_area_size(92)
+            .x_label_area_size(108)
             .y_label_area_size(72)
             .build_cartesian_2d(0.0..width, (low..high).log_scale().with_key_points(ticks(low, high)))
             .map_err(failed)?;
@@ -75,13 +75,23 @@ pub fn draw(results: &Results) -> Outcome<Option<String>> {
                 screen.draw_text(&show_bytes(*bytes), &style, (pixel, y_range.end + 6)).map_err(failed)?;
             }
             let (pixel, _) = chart.backend_coord(&(group.middle, 1.0));
-            screen.draw_text(group.name, &at(bold(13.0), HPos::Center), (pixel, y_range.end + 74)).map_err(failed)?;
+            for (line, y) in lines(group.name).into_iter().zip([74, 90]) {
+                screen.draw_text(line, &at(bold(13.0), HPos::Center), (pixel, y_range.end + y)).map_err(failed)?;
+            }
         }
         let one = PathElement::new([(0.0, 1.0), (width, 1.0)], BLACK.stroke_width(2));
         chart.draw_series([one]).map_err(failed)?;
         root.present().map_err(failed)?;
     }
     Ok(Some(svg))
+}
+
+/// A name in two lines, the second one empty where there is no hyphen to break it after.
+fn lines(name: &str) -> [&str; 2] {
+    let middle = |at: &usize| (2 * at).abs_diff(name.len());
+    let hyphen = name.match_indices('-').map(|(at, _)| at + 1).min_by_key(middle);
+    let (first, second) = name.split_at(hyphen.unwrap_or(name.len()));
+    [first, second]
 }
 
 /// The bars with their places, and the places in all.
@@ -101,7 +111,8 @@ fn groups(results: &Results) -> (Vec<Group<'_>>, f64) {
             continue;
         }
         // A name may be wider than its bars.
-        let width = (bars.len() as f64).max(name.len() as f64 * CHARACTER);
+        let characters = lines(name).map(str::len).into_iter().max().unwrap_or(0);
+        let width = (bars.len() as f64).max(characters as f64 * CHARACTER);
         let first = place + (width - bars.len() as f64) / 2.0;
         groups.push(Group { name, bars, first, middle: place + width / 2.0 });
         place += width + GAP;
@@ -123,4 +134,15 @@ fn heading(head: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>, results: 
     head.draw(&PathElement::new([(x, 74), (x + 14, 74)], BLACK.stroke_width(2))).map_err(failed)?;
     let label = at(text(13.0, &BLACK), HPos::Left);
     head.draw_text("auto: the library's own choice", &label, (x + 20, 74)).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines;
+
+    #[test]
+    fn names_break_near_their_middle() {
+        assert_eq!(lines("neighbor-all-to-all"), ["neighbor-", "all-to-all"]);
+        assert_eq!([lines("all-gather"), lines("send")], [["all-", "gather"], ["send", ""]]);
+    }
 }
