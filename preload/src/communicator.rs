@@ -257,9 +257,11 @@ impl Communicator {
             Cube::Native(why) => return Err(why),
             _ if (*own).revoked => return Err("a communicator that is revoked"),
             _ if !asked.ours.has(kind, form) => return Err("asked for"),
-            Cube::Ours(_) if form != Form::Nonblocking || (*own).started.is_some() => return Ok(()),
-            _ if form == Form::Nonblocking => return Err("no hypercube yet, and no time to make one"),
+            Cube::Ours(_) if form == Form::Nonblocking && (*own).started.is_none() => {
+                return Err("a hypercube that was made before there were such calls");
+            }
             Cube::Ours(_) => return Ok(()),
+            Cube::Later if form == Form::Nonblocking => return Err("no hypercube yet, and no time to make one"),
             Cube::Later if (*own).calls < asked.from && (*own).is_young() => return Err("a young communicator"),
             Cube::Later => (),
         }

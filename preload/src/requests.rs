@@ -192,10 +192,12 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
         let Some(cube) = cube else { return Err(Left::ToMpi("MPI has ended")) };
         let mut ours = Ours::started(own, kind, rank, size, Start::new(&cube, step, Options::default()));
         let outcome = plan(&mut ours);
+        let is_ours = matches!(outcome, Err(Left::ToLater));
+        let lane = (step == Step::Prepare).then(|| Communicator::lane(own, is_ours));
         match (outcome, ours.start) {
             (Ok(()), Some(start)) => Ok((ours.bytes, *start)),
             (Err(Left::ToLater), Some(mut start)) => {
-                start.cube = Communicator::lane(own).ok_or(Left::ToMpi("no hypercube can be made"))?;
+                start.cube = lane.unwrap_or(Err("nothing that is made")).map_err(Left::ToMpi)?;
                 Ok((ours.bytes, *start))
             }
             (Err(why), _) => Err(why),
@@ -209,7 +211,10 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
     match outcome {
         Ok((bytes, start)) => {
             let Start { cube, options, pins, transfer, .. } = start;
-            (*own).last = Rc::downgrade(&cube);
+            // A request that is only made has made no call.
+            if step == Step::Once {
+                (*own).last = Rc::downgrade(&cube);
+            }
             let by = cube.last_algorithm().unwrap_or("nothing to do");
             let again = (step == Step::Prepare).then(|| Again { plan: Box::new(plan), size, options, tag: 0 });
             let handle = ffi::RSMPI_REQUEST_NULL;

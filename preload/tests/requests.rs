@@ -138,7 +138,10 @@ fn requests_are_requests_of_mpi() {
         let output = through_hypercoll(&variables, ranks, &program, &arguments);
         assert_eq!(output.code, Some(0), "{}", output.told());
         assert_eq!(output.stdout.matches("all is well").count(), ranks, "{}", output.told());
-        assert_eq!(output.stdout.contains("  MPI: "), !served, "{}", output.told());
+        // One request has arguments that are wrong on a rank.
+        let refused = |row: &str| ["make no sense", "refuse on some rank"].iter().any(|why| row.contains(why));
+        let is_left = output.stdout.lines().any(|row| row.contains("  MPI: ") && !refused(row));
+        assert_eq!(is_left, !served, "{}", output.told());
     }
 }
 

@@ -209,7 +209,7 @@ impl<'c> Ring<'c> {
     /// Bytes from which on messages are sooner there if receivers copy them, `usize::MAX` if that is never so: from now on they do. `None`
     /// if nothing can be done about it.
     fn single_copy_from(&self) -> Result<Option<usize>> {
-        let copy_from = |bytes: usize| Ok(self.cube.engine()?.single_copy_from(bytes));
+        let copy_from = |bytes: usize| Ok(self.cube.engine()?.set_single_copy_from(bytes));
         let mut found = usize::MAX;
         let mut any = u8::from(copy_from(usize::MAX)?);
         self.cube.all_reduce_in_place(&mut any, SystemOperation::max())?;

@@ -58,6 +58,8 @@ use crate::engine::{poll_all, share, Engine, Shared};
 use crate::error::{Error, Result};
 use crate::executor::patience::Patience;
 use crate::executor::Transport;
+#[cfg(feature = "mpi")]
+use crate::executor::SINGLE_COPY_FROM;
 use crate::explain::Explanation;
 use crate::plan::{Plan, Plans};
 use crate::schedule::Avoided;
@@ -101,7 +103,7 @@ pub struct Hypercube {
     size: usize,
     engine: Shared,
     /// [`Engine::ways`], which a function of the user's may ask for while the engine is at work.
-    ways: String,
+    ways: RefCell<String>,
     /// What [`Hypercube::synchronous_sends`] was last called with, if the engine has not been told.
     synchronous: Cell<Option<bool>>,
     plans: RefCell<Plans>,
@@ -171,13 +173,13 @@ impl Hypercube {
     ) -> Hypercube {
         let (rank, size) = (transport.rank(), transport.size());
         if let Some(bytes) = machine.single_copy_from {
-            transport.single_copy_from(bytes);
+            transport.set_single_copy_from(bytes);
         }
         let engine = Engine::over(transport, patience);
         Hypercube {
             rank,
             size,
-            ways: engine.ways(),
+            ways: RefCell::new(engine.ways()),
             engine: share(engine),
             synchronous: Cell::default(),
             plans: RefCell::default(),
@@ -223,15 +225,47 @@ impl Hypercube {
     /// Those of a call.
     #[cfg(feature = "mpi")]
     pub fn measured(&self) -> Result<Measurement> {
-        match self.size {
-            1 => Ok(Measurement::default()),
-            _ => measure::measure(self, Lacks { times: true, near: self.hosts.is_some() }),
+        if self.size == 1 {
+            return Ok(Measurement::default());
         }
+        let measured = measure::measure(self, Lacks { times: true, near: self.hosts.is_some() });
+        self.copy_as(&self.machine)?;
+        measured
+    }
+
+    /// From the next message on, ranks of one host copy long messages once or twice as it takes less time on that machine (see
+    /// [`Machine::single_copy_from`]). A rank that does not call this, or names another machine, sends as before.
+    ///
+    /// # Errors
+    /// [`Error::Nested`] in the middle of one of its calls.
+    #[cfg(feature = "mpi")]
+    pub fn copy_as(&self, machine: &Machine) -> Result<()> {
+        let mut engine = self.engine()?;
+        engine.set_single_copy_from(machine.single_copy_from.unwrap_or(SINGLE_COPY_FROM));
+        *self.ways.borrow_mut() = engine.ways();
+        Ok(())
+    }
+
+    /// Whether a collective has failed, here or, as far as this rank has been told, on another one: no other call is possible then.
+    ///
+    /// # Examples
+    /// ```
+    /// use hypercoll::SystemOperation;
+    ///
+    /// hypercoll::threads::run(2, |cube| {
+    ///     assert!(!cube.is_broken());
+    ///     let mut data = vec![0u8; 4 + cube.rank()]; // 4 or 5 values?
+    ///     cube.all_reduce_in_place(&mut data[..], SystemOperation::sum()).unwrap_err();
+    ///     assert!(cube.is_broken());
+    /// });
+    /// ```
+    pub fn is_broken(&self) -> bool {
+        self.engine().is_ok_and(|engine| engine.is_broken())
     }
 
     /// How messages of this rank travel, in words: through memory that ranks of one host share, through MPI, or both.
     pub fn transport(&self) -> String {
-        self.ways.clone()
+        self.ways.borrow().clone()
     }
 
     /// A rank as the root of collectives, as in rsmpi. That it is a rank is checked by the call.

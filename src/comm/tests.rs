@@ -79,7 +79,7 @@ impl Transport for Alone {
         self.synchronous.set(Some(on));
     }
 
-    fn single_copy_from(&mut self, _: usize) -> bool {
+    fn set_single_copy_from(&mut self, _: usize) -> bool {
         false
     }
 }

@@ -100,8 +100,13 @@ impl Engine {
     }
 
     #[cfg(feature = "mpi")]
-    pub fn single_copy_from(&mut self, bytes: usize) -> bool {
-        self.transport.single_copy_from(bytes)
+    pub fn set_single_copy_from(&mut self, bytes: usize) -> bool {
+        self.transport.set_single_copy_from(bytes)
+    }
+
+    /// Whether something has gone wrong, here or, as far as this rank has been told, on another one.
+    pub fn is_broken(&self) -> bool {
+        self.agreement.failure.is_some() || self.agreement.is_broken()
     }
 
     /// Whether calls are still possible.
@@ -110,7 +115,7 @@ impl Engine {
     /// What has gone wrong, here or on another rank; [`Error::Broken`] if this rank has been told before.
     #[inline]
     pub fn intact(&mut self) -> Result<()> {
-        if self.agreement.failure.is_none() && !self.agreement.is_broken() {
+        if !self.is_broken() {
             return Ok(());
         }
         self.broken()

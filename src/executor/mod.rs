@@ -146,5 +146,5 @@ pub(crate) trait Transport {
 
     /// From the next message on, its receiver copies it out of the sender's memory if it has so many bytes. Whether that makes a
     /// difference here.
-    fn single_copy_from(&mut self, bytes: usize) -> bool;
+    fn set_single_copy_from(&mut self, bytes: usize) -> bool;
 }

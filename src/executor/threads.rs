@@ -184,7 +184,7 @@ impl Transport for Threads {
     /// Sends never wait here; that no algorithm leans on it is shown by the checker and over MPI.
     fn synchronous_sends(&mut self, _: bool) {}
 
-    fn single_copy_from(&mut self, _: usize) -> bool {
+    fn set_single_copy_from(&mut self, _: usize) -> bool {
         false
     }
 }

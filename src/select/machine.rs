@@ -151,7 +151,8 @@ impl Machine {
         let machine = Machine {
             near: near.or(self.near),
             piped: piped.or(self.piped),
-            single_copy_from: single_copy_from.or(self.single_copy_from),
+            // What a file says is not measured again where only something else is lacking.
+            single_copy_from: self.single_copy_from.or(single_copy_from),
             ..self
         };
         match measurement.times {

@@ -197,7 +197,7 @@ impl Sources {
         let known = match &machine {
             Some(machine) => Measurement {
                 near: machine.near.or(self.measured.near),
-                single_copy_from: machine.single_copy_from.or(self.measured.single_copy_from),
+                single_copy_from: self.measured.single_copy_from,
                 ..Measurement::default()
             },
             None => self.measured,

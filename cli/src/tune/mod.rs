@@ -127,6 +127,7 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
         // Where noise has left nothing of a value, what would be written would be refused.
         .map_err(|error| Failure::Found(format!("the machine was too busy to be measured: {error}")))?;
     let machine = tuning.machine(ranks.cores);
+    ranks.sound(ranks.cube.copy_as(&machine));
     let calls = calls::measure(ranks, &machine, FOR_CALLS * args.seconds, calls::Extent::All, &progress)?;
     tuning.checked = Some(calls.kept());
     let (Some((_, links, packet)), true) = (measured, first) else { return Ok(()) };

@@ -16,8 +16,7 @@ use std::ffi::c_int;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
-/// Those of persistent requests that are used again when these have been freed.
-const LANES: usize = 64;
+const BITS: usize = u64::BITS as usize;
 
 impl Communicator {
     /// A hypercube beside the first one.
@@ -36,22 +35,33 @@ impl Communicator {
         self.started.clone()
     }
 
-    /// A hypercube for a persistent request: one that no request has any more, on any rank, or a new one.
+    /// A hypercube for a persistent request: one that no request has any more, on any rank, or a new one. Every rank says whether the request
+    /// `is_ours`, so that none waits for one whose arguments are MPI's to refuse: it must be on all.
     ///
     /// # Safety
     /// A live communicator, all of whose ranks do the same.
-    pub unsafe fn lane(own: *mut Communicator) -> Option<Rc<Hypercube>> {
+    pub unsafe fn lane(own: *mut Communicator, is_ours: bool) -> Result<Rc<Hypercube>, &'static str> {
         let own = &mut *own;
-        let lanes = own.lanes.iter().take(LANES).enumerate();
-        let mut all = [lanes.fold(0u64, |all, (at, cube)| all | u64::from(Rc::strong_count(cube) == 1) << at)];
-        if !own.lanes.is_empty() && native::agree(&mut all, ffi::RSMPI_UINT64_T, ffi::RSMPI_BAND, own.comm) {
-            if let Some(cube) = own.lanes.get(all[0].trailing_zeros() as usize) {
-                return Some(Rc::clone(cube));
-            }
+        // A bit for each, after a word for the request.
+        let mut all = vec![0u64; 1 + own.lanes.len().div_ceil(BITS)];
+        all[0] = u64::from(is_ours);
+        for (at, cube) in own.lanes.iter().enumerate() {
+            let is_free = Rc::strong_count(cube) == 1 && !cube.is_broken();
+            all[1 + at / BITS] |= u64::from(is_free) << (at % BITS);
         }
-        let cube = own.another()?;
+        if !native::agree(&mut all, ffi::RSMPI_UINT64_T, ffi::RSMPI_BAND, own.comm) {
+            return Err("ranks that cannot agree");
+        }
+        if all[0] == 0 {
+            return Err("arguments that are MPI's to refuse on some rank");
+        }
+        let free = all[1..].iter().enumerate().find(|(_, word)| **word != 0);
+        if let Some((word, bits)) = free {
+            return Ok(Rc::clone(&own.lanes[BITS * word + bits.trailing_zeros() as usize]));
+        }
+        let cube = own.another().ok_or("no hypercube can be made")?;
         own.lanes.push(Rc::clone(&cube));
-        Some(cube)
+        Ok(cube)
     }
 
     /// All that there are.

@@ -411,11 +411,22 @@ static void check_error(int code, const char *text, const char *what) {
 
 /* Persistent calls are initialised in one order, and may be started in any. A call of one form has not to wait for one of another. */
 static void order(void) {
-    enum { MANY = 5 };
+    /* What is wrong on one rank alone the others do not wait for. */
+    MPI_Comm own;
+    long value = 1;
+    MPI_Request one = MPI_REQUEST_NULL;
+    MPI_Comm_dup(comm, &own);
+    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    int code = PREPARE(Bcast_init, &value, rank == size - 1 ? -1 : 1, MPI_LONG, 0, own, MPI_INFO_NULL, &one);
+    check((code == MPI_SUCCESS) == (rank != size - 1), "arguments that are wrong on one rank");
+    if (code == MPI_SUCCESS) MPI_Request_free(&one);
+    MPI_Comm_free(&own);
+
+    enum { FEW = 5, MANY = 70 };
     MPI_Request requests[MANY], request;
     long mine[MANY], said[MANY];
-    for (int round = 0; round < 6; round++) {
-        int many = 1 + round % MANY;
+    for (int round = 0; round < 8; round++) {
+        int many = round < 6 ? 1 + round % FEW : MANY;
         for (int i = 0; i < many; i++) {
             if (i % 2) PREPARE(Bcast_init, &said[i], 1, MPI_LONG, i % size, comm, MPI_INFO_NULL, &requests[i]);
             else PREPARE(Allreduce_init, &mine[i], &said[i], 1, MPI_LONG, MPI_SUM, comm, MPI_INFO_NULL, &requests[i]);

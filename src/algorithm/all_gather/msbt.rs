@@ -61,7 +61,7 @@ pub fn formula(shape: &Shape) -> Formula {
     Formula {
         rounds: height(n) as usize,
         elements: elements as f64,
-        moved: (shape.size * (shape.size - 1) * shape.count) as f64,
+        moved: shape.size as f64 * (shape.size - 1) as f64 * shape.count as f64,
         load: load as f64,
         hops: height(n) as usize,
         path: ((shape.nodes() - 1) * shape.count) as f64,

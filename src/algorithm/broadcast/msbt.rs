@@ -7,7 +7,8 @@
 //!
 //! Where 2^k ranks of a host are a subcube, the links are those between hosts. Then there are m = n - k trees, those of the cube of
 //! hosts, and an SBT in each host ([`Hosted`]): a packet enters a host once, and goes on there. With one port or one way a cycle ends
-//! with k steps more, one across each dimension within hosts. Elsewhere k = 0.
+//! with k steps more, one across each dimension within hosts. Where hosts have unlike numbers of ranks, 2^k is what the largest has, rounded
+//! down: a packet may then enter a host more than once, as [`crossing`] says. With one rank a host k = 0.
 //!
 //! Reference: Ho and Johnsson 1986, sections 3.2 and 3.3.2 (ERSBT j, f(i, j)); the one-way step count is theirs, the split by
 //! direction the errata's. The hosts are not in the paper: there n is m here.
@@ -184,7 +185,8 @@ pub fn best_packet(shape: &Shape, tau: f64, t_c: f64) -> f64 {
 fn usable(problem: &Problem) -> Vec<Hosted<Ersbt>> {
     let (m, k) = (problem.n - problem.near(), problem.near());
     let trees = || (0..m).map(|j| Hosted::new(Ersbt::new(m, j), k));
-    let avoided = problem.avoided_edges();
+    // A link within a host is in all trees, or in none that could do without it.
+    let avoided: Vec<_> = problem.avoided_edges().into_iter().filter(|(from, to)| (from ^ to) >> k > 0).collect();
     let uses = |tree: &Hosted<Ersbt>| {
         avoided.iter().any(|&(from, to)| tree.parent(to ^ problem.root) == Some(from ^ problem.root))
     };

@@ -69,6 +69,13 @@ impl Copies {
             Copies::Sooner(bytes) => bytes,
         }
     }
+
+    /// Those of so many bytes are copied once; unless the user or the system has something against it.
+    fn once_from(&mut self, bytes: usize) -> bool {
+        let Copies::Sooner(from) = self else { return false };
+        *from = bytes;
+        true
+    }
 }
 
 struct Peer {
@@ -286,12 +293,11 @@ impl SharedMemory {
         }
     }
 
-    /// From the next message on, those of so many bytes are copied once; unless the user or the system has something against it.
-    pub fn single_copy_from(&mut self, bytes: usize) -> bool {
-        let Copies::Sooner(from) = &mut self.copies else { return false };
-        *from = bytes;
-        self.peers.iter_mut().for_each(|peer| peer.there.single_copy_from = bytes);
-        true
+    /// From the next message on, those of so many bytes are copied once, if that may be; whether it may.
+    pub fn set_single_copy_from(&mut self, bytes: usize) -> bool {
+        let may = self.copies.once_from(bytes);
+        self.peers.iter_mut().for_each(|peer| peer.there.single_copy_from = self.copies.single_from());
+        may
     }
 
     /// The place of a rank that shares memory with this one.

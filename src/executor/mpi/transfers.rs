@@ -86,7 +86,8 @@ impl Sending {
 
     /// Sends the envelope; its number.
     fn begin(&mut self, there: &mut Outgoing, spans: &[Span]) -> u64 {
-        self.single_copy = self.bytes >= there.single_copy_from && !there.refused && spans.len() <= PIECES;
+        let is_long = self.bytes > SHORT && self.bytes >= there.single_copy_from;
+        self.single_copy = is_long && !there.refused && spans.len() <= PIECES;
         let Stamp { number, signature } = self.stamp;
         let mut message = Message { number: number as u32, signature, way: Way::Enclosed, bytes: self.bytes as u64 };
         let envelope = if self.bytes <= SHORT {
@@ -305,6 +306,15 @@ mod tests {
         }
         assert!(!there.refused);
         assert!(pass(SINGLE_COPY_FROM - 1, [1, 1], this, &mut there, &mut here) > 0);
+        // What fits into an envelope is complete at once.
+        there.single_copy_from = 0;
+        let mut short = [0; SHORT];
+        assert!(Sending::new(STAMP, SHORT, false).advance(&mut there, &spans(&mut short, 1)));
+        assert!(Receiving::next(&mut here, SHORT).is_some_and(|mut r| r.advance(
+            &mut here,
+            this,
+            &spans(&mut short, 1)
+        )));
         there.single_copy_from = usize::MAX;
         assert!(pass(SINGLE_COPY_FROM + 5, [1, 1], this, &mut there, &mut here) > 0);
     }

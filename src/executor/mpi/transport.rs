@@ -194,8 +194,8 @@ impl Transport for MpiTransport {
         self.synchronous = on;
     }
 
-    fn single_copy_from(&mut self, bytes: usize) -> bool {
-        self.shared_memory.as_mut().is_some_and(|memory| memory.single_copy_from(bytes))
+    fn set_single_copy_from(&mut self, bytes: usize) -> bool {
+        self.shared_memory.as_mut().is_some_and(|memory| memory.set_single_copy_from(bytes))
     }
 }
 

@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        for tuning in [network(), shared()] {
+        let unknown = Tuning { single_copy_from: None, ..shared() };
+        for tuning in [network(), shared(), unknown] {
             assert_eq!(Tuning::parse(&tuning.text()), Ok(tuning.clone()), "{}", tuning.text());
         }
         let mut extreme = network();
@@ -191,6 +192,8 @@ mod tests {
             (network.replace("t_c = 1.6e-7", "t_c = inf"), "t_c"),
             (network.replace("tau = 1.23e-4", "tau = 0.0"), "parameters.tau: 0;"),
             (network.replace("t_c = 1.6e-7", "t_c = 0.0"), "parameters.t_c: 0;"),
+            (network.replace("single_copy_from = 262144", "single_copy_from = -1"), "single_copy_from"),
+            (network.replace("single_copy_from", "single_copy_to"), "single_copy_to"),
             (network.replace("pairs_linked = false", "pairs_linked = 0"), "pairs_linked"),
         ];
         for (text, word) in broken {
