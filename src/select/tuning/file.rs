@@ -77,11 +77,8 @@ impl Tuning {
         let section = file.section("parameters")?;
         let keys = ["tau", "hop", "t_c", "ports", "pairs_linked", "packet", "burst", "eager"];
         section.knows(&[&keys[..], &["single_copy_from"]].concat())?;
-        let single_copy_from = match section.has("single_copy_from") {
-            true => Some(section.entry("single_copy_from")?.count()?)
-                .map(|bytes| if bytes == 0 { usize::MAX } else { bytes }),
-            false => None,
-        };
+        let single_copy_from = section.optional("single_copy_from")?.map(|bytes| bytes.count()).transpose()?;
+        let single_copy_from = single_copy_from.map(|bytes| if bytes == 0 { usize::MAX } else { bytes });
         let [tau, hop, t_c, ports, pairs_linked, packet, burst, eager] = section.those(keys)?;
         let parameters = Measured {
             tau: tau.number()?,
@@ -96,7 +93,7 @@ impl Tuning {
         let shared_memory = if file.has("shared_memory") {
             let section = file.section("shared_memory")?;
             section.knows(&["cores", "piped"])?;
-            let piped = section.has("piped").then(|| section.entry("piped")?.number()).transpose()?;
+            let piped = section.optional("piped")?.map(|piped| piped.number()).transpose()?;
             Some(Shared { cores: section.entry("cores")?.count()?, piped })
         } else {
             None

@@ -34,6 +34,11 @@ impl<'t> Section<'t> {
         Ok(Entry { key: self.key(key), value: value.get_ref() })
     }
 
+    /// The value of a key that may be left out.
+    pub(super) fn optional(&self, key: &str) -> Result<Option<Entry<'t>>, String> {
+        self.has(key).then(|| self.entry(key)).transpose()
+    }
+
     /// The values of all its keys.
     pub(super) fn entries<const N: usize>(&self, keys: [&str; N]) -> Result<[Entry<'t>; N], String> {
         self.knows(&keys)?;
