@@ -308,6 +308,7 @@ impl Hypercube {
     ///     assert_eq!(data, [5; 1000]);
     /// });
     /// ```
+    #[inline]
     pub fn broadcast(&self, root: usize) -> Broadcast<'_> {
         Broadcast(self.prepare(Collective::Broadcast, root))
     }
@@ -323,6 +324,7 @@ impl Hypercube {
     ///     assert_eq!(mine, 1.5 + cube.rank() as f64);
     /// });
     /// ```
+    #[inline]
     pub fn scatter(&self, root: usize) -> Scatter<'_> {
         Scatter(self.prepare(Collective::Scatter, root))
     }
@@ -337,6 +339,7 @@ impl Hypercube {
     ///     assert_eq!(all, if cube.rank() == 2 { [1, 2, 3] } else { [0; 3] });
     /// });
     /// ```
+    #[inline]
     pub fn gather(&self, root: usize) -> Gather<'_> {
         Gather(self.prepare(Collective::Gather, root))
     }
@@ -353,6 +356,7 @@ impl Hypercube {
     ///     assert_eq!(all, [0, 1, 2, 3]);
     /// });
     /// ```
+    #[inline]
     pub fn all_gather(&self) -> AllGather<'_> {
         AllGather(self.prepare(Collective::AllGather, 0))
     }
@@ -367,6 +371,7 @@ impl Hypercube {
     ///     assert_eq!(receive, [0, 1, 2, 3]);
     /// });
     /// ```
+    #[inline]
     pub fn all_to_all(&self) -> AllToAll<'_> {
         AllToAll(self.prepare(Collective::AllToAll, 0))
     }
@@ -383,6 +388,7 @@ impl Hypercube {
     ///     assert_eq!(receive, [1, 2, 4].map(|bit| cube.rank() ^ bit));
     /// });
     /// ```
+    #[inline]
     pub fn neighbor_all_to_all(&self) -> NeighborAllToAll<'_> {
         NeighborAllToAll(self.prepare(Collective::NeighborAllToAll, 0))
     }
@@ -399,6 +405,7 @@ impl Hypercube {
     ///     assert_eq!(product, if cube.rank() == 1 { 24 } else { 0 });
     /// });
     /// ```
+    #[inline]
     pub fn reduce(&self, root: usize) -> Reduce<'_> {
         Reduce(self.prepare(Collective::Reduce, root))
     }
@@ -415,6 +422,7 @@ impl Hypercube {
     ///     assert_eq!(most, 3 * cube.rank());
     /// });
     /// ```
+    #[inline]
     pub fn reduce_scatter(&self) -> ReduceScatter<'_> {
         ReduceScatter(self.prepare(Collective::ReduceScatter, 0))
     }
@@ -431,6 +439,7 @@ impl Hypercube {
     ///     assert_eq!(bits, 0b1111);
     /// });
     /// ```
+    #[inline]
     pub fn all_reduce(&self) -> AllReduce<'_> {
         AllReduce(self.prepare(Collective::AllReduce, 0))
     }
@@ -468,9 +477,14 @@ impl Hypercube {
         }
     }
 
+    #[inline]
     pub(super) fn prepare(&self, collective: Collective, root: usize) -> Prepared<'_> {
-        let mut call = Call::bare(collective, self.size, 0).with_root(root);
-        self.placed(&mut call);
-        Prepared { cube: self, call, options: Options::default(), lengths: None, besides: None, chosen: None }
+        let call = Call::bare(collective, self.size, 0);
+        // Put together in its place: short calls notice each copy.
+        let mut prepared =
+            Prepared { cube: self, call, options: Options::default(), lengths: None, besides: None, chosen: None };
+        prepared.call.root = root;
+        self.placed(&mut prepared.call);
+        prepared
     }
 }

@@ -8,11 +8,16 @@ use super::arena::{self, Arena};
 use super::budget::{shuffled, split};
 use super::experiment::Experiment;
 use super::jobs::Job;
+use super::native::Native;
 use super::progress::Progress;
 use super::screening::{distrusted, screen, Screened};
 use super::Side;
 use crate::Failure;
+use hypercoll::collective::Call;
 use hypercoll::explain::Explanation;
+use hypercoll::select::Options;
+use mpi::topology::SimpleCommunicator;
+use std::rc::Rc;
 use std::time::Instant;
 
 /// Repetitions from which a job's cost is estimated.
@@ -139,27 +144,43 @@ pub struct Bench<'s> {
     pub pause: f64,
 }
 
-impl Bench<'_> {
-    fn run(&mut self, job: &Job) -> Result<(), Failure> {
-        let (send, receive) = self.arena.buffers(&job.call);
-        match (&job.options, self.side.native) {
-            (Some(options), _) => self.side.sound(arena::run(self.side.cube, &job.call, options, send, receive)),
-            (None, Some(native)) => {
-                native.run(&job.call, job.forced.as_ref(), send, receive);
-                Ok(())
-            }
+/// Who makes the call of a job, found before anything is timed.
+enum Caller<'j> {
+    Ours(&'j Options),
+    Native(&'j Native, Rc<SimpleCommunicator>),
+}
+
+impl<'j> Caller<'j> {
+    fn of(side: &Side<'j>, job: &'j Job) -> Result<Caller<'j>, Failure> {
+        match (&job.options, side.native) {
+            (Some(options), _) => Ok(Caller::Ours(options)),
+            (None, Some(native)) => Ok(Caller::Native(native, native.ready(job.forced.as_ref()))),
             (None, None) => Err(Failure::Usage("there is no native MPI to run".into())),
         }
     }
 
-    /// The times of `wanted` repetitions on this rank, after some that do not count.
+    fn run(&self, side: &Side, call: &Call, send: &[f64], receive: &mut [f64]) -> Result<(), Failure> {
+        match self {
+            Caller::Ours(options) => return side.sound(arena::run(side.cube, call, options, send, receive)),
+            Caller::Native(native, world) => native.run(world, call, send, receive),
+        }
+        Ok(())
+    }
+}
+
+impl Bench<'_> {
+    /// The times of `wanted` repetitions on this rank, after some that do not count. Nothing but the call is timed: finding its buffers
+    /// and its communicator can take as long as a short call.
     pub fn batch(&mut self, job: &Job, warm_up: usize, wanted: usize) -> Result<Vec<f64>, Failure> {
+        let Bench { side, arena, pause } = self;
+        let (send, receive) = arena.buffers(&job.call);
+        let caller = Caller::of(side, job)?;
         let mut times = Vec::with_capacity(wanted + 1);
         for repetition in 0..warm_up + wanted {
-            compute(self.pause);
-            self.side.sound(self.side.cube.barrier())?;
+            compute(*pause);
+            side.sound(side.cube.barrier())?;
             let start = Instant::now();
-            self.run(job)?;
+            caller.run(side, &job.call, send, receive)?;
             let time = start.elapsed().as_secs_f64();
             if repetition >= warm_up {
                 times.push(time);
@@ -183,8 +204,10 @@ impl Bench<'_> {
     pub fn verify(&mut self, job: &Job) -> Result<(f64, Option<Explanation>, Option<String>), Failure> {
         self.arena.prepare(&job.call);
         self.side.sound(self.side.cube.barrier())?;
+        let (send, receive) = self.arena.buffers(&job.call);
+        let caller = Caller::of(self.side, job)?;
         let start = Instant::now();
-        self.run(job)?;
+        caller.run(self.side, &job.call, send, receive)?;
         let time = start.elapsed().as_secs_f64();
         // Before the ranks agree, for which the library may be called.
         let explanation = self.side.cube.last().filter(|_| !job.is_native());

@@ -13,18 +13,19 @@ use mpi::traits::*;
 use mpi::{Count, Rank};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Lets Open MPI look at the variables that force algorithms. It reads this one when it starts, and never again.
 const DYNAMIC_RULES: &str = "coll_tuned_use_dynamic_rules";
 
 /// The communicators of native calls; the library works on a duplicate of the first.
 pub struct Native {
-    world: SimpleCommunicator,
+    world: Rc<SimpleCommunicator>,
     rank: usize,
     variables: Option<ControlVariables>,
     forcing: Option<Forcing>,
     /// Duplicates on which an algorithm is forced.
-    forced: RefCell<HashMap<Forced, SimpleCommunicator>>,
+    forced: RefCell<HashMap<Forced, Rc<SimpleCommunicator>>>,
     /// The collective whose variable of MPICH's is set, and to what.
     set: Cell<Option<(&'static str, i64)>>,
     /// The cube as MPI's graph, once all ranks have asked for it.
@@ -66,7 +67,7 @@ impl Native {
             _ => None,
         };
         Native {
-            world,
+            world: Rc::new(world),
             rank,
             variables,
             forcing,
@@ -128,12 +129,20 @@ impl Native {
         for (name, value) in before {
             value.map_or(Ok(()), |value| variables.write(name, value))?;
         }
-        self.forced.borrow_mut().insert(forced.clone(), communicator);
+        self.forced.borrow_mut().insert(forced.clone(), Rc::new(communicator));
         Ok(())
     }
 
-    /// Lets MPICH's next calls go by an algorithm, or by its own choice again. This takes time when it changes, that is, for the first of
-    /// several repetitions, which does not count.
+    /// The communicator of calls by MPI's own choice or by an algorithm that has been forced, which the next calls on it then go by: found
+    /// before anything is timed.
+    pub fn ready(&self, forced: Option<&Forced>) -> Rc<SimpleCommunicator> {
+        self.select(forced);
+        let duplicates = self.forced.borrow();
+        let duplicate = forced.filter(|_| self.forcing == Some(Forcing::Communicators));
+        Rc::clone(duplicate.map_or(&self.world, |forced| &duplicates[forced]))
+    }
+
+    /// Lets MPICH's next calls go by an algorithm, or by its own choice again.
     fn select(&self, forced: Option<&Forced>) {
         let Some(variables) = self.variables.as_ref().filter(|_| self.forcing == Some(Forcing::Calls)) else { return };
         let wanted = forced.map(|forced| (forced.collective, forced.algorithm));
@@ -147,15 +156,8 @@ impl Native {
         }
     }
 
-    /// Runs a call, by MPI's own choice or by an algorithm that has been forced; the buffers are those of the library's call.
-    ///
-    /// # Panics
-    /// If [`Native::force`] has not been called for the algorithm before.
-    pub fn run(&self, call: &Call, forced: Option<&Forced>, send: &[f64], receive: &mut [f64]) {
-        let duplicates = self.forced.borrow();
-        self.select(forced);
-        let duplicate = forced.filter(|_| self.forcing == Some(Forcing::Communicators));
-        let world = duplicate.map_or(&self.world, |forced| &duplicates[forced]);
+    /// Runs a call on a communicator that is ready for it; the buffers are those of the library's call.
+    pub fn run(&self, world: &SimpleCommunicator, call: &Call, send: &[f64], receive: &mut [f64]) {
         let root = || world.process_at_rank(call.root as Rank);
         let on_root = self.rank == call.root;
         let sum = SystemOperation::sum;
