@@ -73,6 +73,9 @@ impl Plan {
     }
 }
 
+/// A plan with its key.
+type Named = (PlanKey, Rc<Plan>);
+
 /// Plans kept, as many as there is room for.
 #[derive(Default)]
 struct Kept {
@@ -88,7 +91,7 @@ pub(crate) struct Plans {
     kept: [Kept; 2],
     /// The plans looked up last, each in the place that a few of its numbers give it: looked at first, as comparing a key is faster than
     /// hashing it. A place has the last two, so that two calls in turn that fall on it do not drive each other out.
-    recent: Vec<[Option<(PlanKey, Rc<Plan>)>; 2]>,
+    recent: Vec<[Option<Named>; 2]>,
 }
 
 /// The place at hand of a call.

@@ -36,6 +36,16 @@ impl Hypercube {
         self.prepare(Collective::Barrier, 0).run(at, Ok(Arguments::new::<u8>(at, 0, &[], &mut [])))
     }
 
+    /// The same with options.
+    #[cfg(feature = "mpi")]
+    #[track_caller]
+    pub(super) fn barrier_by(&self, options: &Options) -> Result<()> {
+        let at = Location::caller();
+        let mut prepared = self.prepare(Collective::Barrier, 0);
+        prepared.options.clone_from(options);
+        prepared.run(at, Ok(Arguments::new::<u8>(at, 0, &[], &mut [])))
+    }
+
     /// All-gather: `receive` becomes the blocks `send` of all ranks, by rank.
     ///
     /// All ranks: `send` has m elements, `receive` m times [`Hypercube::size`].

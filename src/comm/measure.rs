@@ -6,11 +6,12 @@
 
 use super::Hypercube;
 use crate::address::Hosts;
+use crate::collective::{Call, Collective};
 use crate::error::Result;
 use crate::executor::mpi::core;
 use crate::executor::SINGLE_COPY_FROM;
 use crate::operation::SystemOperation;
-use crate::select::{Lacks, Measurement, Times};
+use crate::select::{choose, Lacks, Machine, Measurement, Options, Times};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -78,7 +79,34 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
         }
         _ => None,
     };
-    Ok(Measurement { times, piped, single_copy_from, near })
+    let found = Measurement { times, hop_together: None, piped, single_copy_from, near };
+    let hop_together = match times.filter(|_| hosts.is_some()) {
+        Some(times) => hop_together(cube, &cube.machine.clone().with(&found))?.map(|hop| hop.max(times.hop)),
+        None => None,
+    };
+    Ok(Measurement { hop_together, ..found })
+}
+
+/// The hop by which that machine takes as long for a barrier of all ranks as it does: they wait for each other's messages in every round,
+/// which takes longer than messages round a ring, as the last of all counts.
+fn hop_together(cube: &Hypercube, machine: &Machine) -> Result<Option<f64>> {
+    let algorithm = Options { algorithm: Some("recursive_doubling".into()), ..Options::default() };
+    let mut times = [0.0; TURNS];
+    for time in &mut times {
+        cube.barrier()?;
+        let start = Instant::now();
+        cube.barrier_by(&algorithm)?;
+        *time = start.elapsed().as_secs_f64();
+    }
+    cube.all_reduce_in_place(&mut times, SystemOperation::max())?;
+    times.sort_by(f64::total_cmp);
+    let call = Call { hosts: cube.hosts.clone(), ..Call::new(Collective::Barrier, cube.size, 0) };
+    let predicted = |hop: f64| {
+        let machine = Machine { hop_together: Some(hop), ..machine.clone() };
+        Ok(choose(&call, 1, &algorithm, &machine)?.model)
+    };
+    let (other, hops) = (predicted(0.0)?, predicted(1.0)? - predicted(0.0)?);
+    Ok((hops > 0.0).then(|| (times[TURNS / 4] - other) / hops))
 }
 
 /// Whether ranks that have a core each, as they will have when they work, are on one each; it waits for that for a moment. Where they are

@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What this process has measured, with others on several hosts, and with others on one.
 static MEASURED: Mutex<[Measurement; 2]> =
-    Mutex::new([Measurement { times: None, piped: None, single_copy_from: None, near: None }; 2]);
+    Mutex::new([Measurement { times: None, hop_together: None, piped: None, single_copy_from: None, near: None }; 2]);
 
 /// What rank 0 finds, as text; whether all ranks share one memory makes a difference.
 pub(super) fn found(shares_memory: bool) -> String {
@@ -28,6 +28,7 @@ pub(super) fn found(shares_memory: bool) -> String {
 pub(super) fn remember(shares_memory: bool, measured: &Measurement) {
     let known = &mut MEASURED.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(shares_memory)];
     known.times = known.times.or(measured.times);
+    known.hop_together = known.hop_together.or(measured.hop_together);
     known.piped = known.piped.or(measured.piped);
     known.single_copy_from = known.single_copy_from.or(measured.single_copy_from);
     known.near = known.near.or(measured.near);

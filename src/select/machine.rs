@@ -15,6 +15,9 @@ pub struct Machine {
     /// Time in seconds until a rank that waits sees what another has sent, beyond the start-up; where ranks share cores, if each had
     /// one of its own.
     pub hop: f64,
+    /// Where ranks are on several hosts: the same between hosts while all ranks of each send to others, which may share its cores and its
+    /// port; `None` where it has not been measured.
+    pub hop_together: Option<f64>,
     /// Transfer time in seconds per byte.
     pub t_c: f64,
     /// How many ports of a node work at once.
@@ -70,6 +73,8 @@ impl fmt::Display for Times {
 pub struct Measurement {
     /// Between ranks of different hosts, or, if all share one memory, between any two.
     pub times: Option<Times>,
+    /// As [`Machine::hop_together`].
+    pub hop_together: Option<f64>,
     /// As [`Machine::piped`].
     pub piped: Option<f64>,
     /// As [`Machine::single_copy_from`].
@@ -96,6 +101,7 @@ impl Machine {
             name: format!("shared memory, {cores} cores (built in)"),
             tau: Times::NEAR.tau,
             hop: Times::NEAR.hop,
+            hop_together: None,
             t_c: Times::NEAR.t_c,
             ports: PortModel::OnePort,
             pairs_linked: true,
@@ -118,6 +124,7 @@ impl Machine {
             name: "network (built in)".into(),
             tau: 10e-6,
             hop: 20e-6,
+            hop_together: None,
             t_c: 0.9e-9,
             ports: PortModel::OnePort,
             pairs_linked: true,
@@ -139,10 +146,11 @@ impl Machine {
 
     /// Its times in words.
     pub fn times(&self) -> String {
-        let Machine { tau, hop, t_c, piped, near, .. } = *self;
+        let Machine { tau, hop, hop_together, t_c, piped, near, .. } = *self;
         let piped = piped.map(|piped| format!(", of short messages {:.4}", piped * 1e9)).unwrap_or_default();
         let near = near.map(|near| format!("; within a host {near}")).unwrap_or_default();
-        format!("{}{piped}{near}", Times { tau, hop, t_c })
+        let together = hop_together.map(|hop| format!(", hop of all ranks of a host {:.3} us", hop * 1e6));
+        format!("{}{}{piped}{near}", Times { tau, hop, t_c }, together.unwrap_or_default())
     }
 
     /// With what has been measured in place of what was not known.
@@ -159,7 +167,7 @@ impl Machine {
             None => machine,
             Some(Times { tau, hop, t_c }) => {
                 let name = machine.name.replace("(built in", "(measured when it was first used");
-                Machine { name, tau, hop, t_c, ..machine }
+                Machine { name, tau, hop, hop_together: measurement.hop_together, t_c, ..machine }
             }
         }
     }

@@ -90,6 +90,7 @@ impl Sources {
         field(flag(mpi.is_some()));
         field(mpi.as_deref().unwrap_or_default());
         field(&bits_text(measured.times.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
+        field(&bits_text(measured.hop_together.map(|hop| [hop])));
         field(&bits_text(measured.piped.map(|piped| [piped])));
         field(&measured.single_copy_from.map_or(String::new(), |bytes| bytes.to_string()));
         field(&bits_text(measured.near.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
@@ -117,6 +118,7 @@ impl Sources {
         let times = |[tau, hop, t_c]: [f64; 3]| Times { tau, hop, t_c };
         let measured = Measurement {
             times: bits_of(&field()?).map(times),
+            hop_together: bits_of(&field()?).map(|[hop]| hop),
             piped: bits_of(&field()?).map(|[piped]| piped),
             single_copy_from: field()?.parse().ok(),
             near: bits_of(&field()?).map(times),
@@ -254,7 +256,8 @@ mod tests {
                     let near = mpi.map(|_| Times { tau: 0.1, hop: 1.0 / 3.0, t_c: 1e-9 });
                     let times = Some(Times::NEAR).filter(|_| variables.is_empty());
                     let single_copy_from = times.map(|_| usize::MAX);
-                    let measured = Measurement { times, piped: times.map(|_| 0.3), single_copy_from, near };
+                    let (hop_together, piped) = (times.map(|_| 0.7), times.map(|_| 0.3));
+                    let measured = Measurement { times, hop_together, piped, single_copy_from, near };
                     let sources = Sources { here: here(mpi), variables, file: file.clone(), measured };
                     assert_eq!(Sources::parse(&sources.text()), Some(sources));
                 }

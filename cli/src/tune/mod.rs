@@ -171,6 +171,7 @@ fn usual(all: &[hypercoll::select::Measurement]) -> hypercoll::select::Measureme
     copies.sort_unstable();
     Measurement {
         times: times(&|m| m.times),
+        hop_together: quartile(&|m| m.hop_together),
         piped: quartile(&|m| m.piped),
         single_copy_from: copies.get(copies.len() / 2).copied(),
         near: times(&|m| m.near),
@@ -216,7 +217,7 @@ impl Found {
         use hypercoll::select::{Measurement, Times};
         use ranks::Value;
         let Found { eager, mut links, packet } = self;
-        let Measurement { times, piped, single_copy_from, near } = *at_work;
+        let Measurement { times, hop_together, piped, single_copy_from, near } = *at_work;
         if let Some(Times { tau, hop, .. }) = times.filter(|_| near.is_some()) {
             (links.tau, links.hop) = (Value::once(tau), Value::once(hop));
         }
@@ -240,6 +241,7 @@ impl Found {
                 t_c: four_digits(t_c),
             }),
             single_copy_from,
+            hop_together: hop_together.map(four_digits),
             checked: None,
         };
         (tuning, links, packet)
@@ -262,7 +264,13 @@ mod tests {
         let of = |times: f64| {
             let one = Times { tau: times, hop: 2.0 * times, t_c: 3.0 * times };
             let single_copy_from = Some(if times < 2.0 { 1 } else { usize::MAX });
-            Measurement { times: Some(one), piped: None, single_copy_from, near: Some(one) }
+            Measurement {
+                times: Some(one),
+                hop_together: Some(4.0 * times),
+                piped: None,
+                single_copy_from,
+                near: Some(one),
+            }
         };
         let found = usual(&[of(50.0), of(1.1), of(1.0), of(40.0), of(1.2), of(30.0), of(1.3)]);
         assert_eq!(found, of(1.1));

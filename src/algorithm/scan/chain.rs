@@ -29,8 +29,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ordered: true,
     formula: |shape| formula(shape, false),
     form: Form::Combining(write),
-    // In the order of ranks, whatever hosts they are on.
-    crossing: None,
     ..chain::ALGORITHM
 };
 

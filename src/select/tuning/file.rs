@@ -20,6 +20,7 @@ impl Tuning {
             ("parameters.tau", tau),
             ("parameters.t_c", t_c),
             ("parameters.hop", hop),
+            ("parameters.hop_together", tuning.hop_together.unwrap_or(1.0)),
             ("near.tau", near.tau),
             ("near.t_c", near.t_c),
             ("near.hop", near.hop),
@@ -29,7 +30,7 @@ impl Tuning {
                 return Err(format!("{key}: {time} is no time"));
             }
             // If messages or bytes were free, any number of them would be as good.
-            if time == 0.0 && !key.ends_with("hop") {
+            if time == 0.0 && !key.contains(".hop") {
                 return Err(format!("{key}: 0; more than 0 is needed"));
             }
         }
@@ -54,6 +55,9 @@ impl Tuning {
             (1, None) => Err("machine.hosts: 1, so the ranks share one memory, but there is no [shared_memory]".into()),
             (2.., Some(_)) => Err("shared_memory: ranks on several hosts share none".into()),
             (1, _) if tuning.near.is_some() => Err("near: ranks on one host are all near".into()),
+            (1, _) if tuning.hop_together.is_some() => {
+                Err("parameters.hop_together: ranks on one host send to no other".into())
+            }
             _ => Ok(tuning),
         }
     }
@@ -76,7 +80,8 @@ impl Tuning {
         };
         let section = file.section("parameters")?;
         let keys = ["tau", "hop", "t_c", "ports", "pairs_linked", "packet", "burst", "eager"];
-        section.knows(&[&keys[..], &["single_copy_from"]].concat())?;
+        section.knows(&[&keys[..], &["hop_together", "single_copy_from"]].concat())?;
+        let hop_together = section.optional("hop_together")?.map(|hop| hop.number()).transpose()?;
         let single_copy_from = section.optional("single_copy_from")?.map(|bytes| bytes.count()).transpose()?;
         let single_copy_from = single_copy_from.map(|bytes| if bytes == 0 { usize::MAX } else { bytes });
         let [tau, hop, t_c, ports, pairs_linked, packet, burst, eager] = section.those(keys)?;
@@ -105,7 +110,7 @@ impl Tuning {
             None
         };
         let checked = file.has("checked").then(|| checked::read(&file.section("checked")?)).transpose()?;
-        Ok(Tuning { machine, parameters, shared_memory, near, single_copy_from, checked })
+        Ok(Tuning { machine, parameters, shared_memory, near, single_copy_from, hop_together, checked })
     }
 
     /// The text of the file.
@@ -128,6 +133,12 @@ impl Tuning {
              eager = {eager} # largest message that does not wait for its receiver, bytes; 0: no bound found\n"
         );
         // Writing to a string does not fail.
+        if let Some(hop) = self.hop_together {
+            let _ = writeln!(
+                text,
+                "hop_together = {hop:e} # the same while all ranks of each host send to others, seconds"
+            );
+        }
         if let Some(bytes) = self.single_copy_from {
             let bytes = if bytes == usize::MAX { 0 } else { bytes };
             let _ = writeln!(
@@ -183,6 +194,8 @@ mod tests {
             (shared.replace("piped = 3", "piped = -3"), "piped"),
             (shared.clone() + "[near]\ntau = 1e-7\nhop = 0\nt_c = 1e-9\n", "near"),
             (network.replace("t_c = 1e-10", "t_c = 0.0"), "near.t_c"),
+            (network.replace("hop_together = 4.5e-5", "hop_together = -1.0"), "hop_together"),
+            (shared.replace("eager", "hop_together = 1e-6\neager"), "hop_together"),
             (network.replace("hop = 2e-6", "hop = -1.0"), "near.hop"),
             (shared.replace("hop = 1.5e-5", "hop = nan"), "hop"),
             (network.replace("tau = 1", "tau = -1"), "tau"),

@@ -61,6 +61,8 @@ pub struct Tuning {
     pub near: Option<Times>,
     /// For several ranks on a host: bytes from which on a message is copied once; see [`Machine::single_copy_from`].
     pub single_copy_from: Option<usize>,
+    /// For several ranks on each of several hosts: see [`Machine::hop_together`].
+    pub hop_together: Option<f64>,
     /// What calls took where it was made; see [`Machine::checked`].
     pub checked: Option<Checked>,
 }
@@ -187,6 +189,7 @@ impl Tuning {
             name: format!("{kind} (measured on {host}, {date})"),
             tau,
             hop,
+            hop_together: self.hop_together,
             t_c,
             ports: if all { PortModel::AllPorts } else { PortModel::OnePort },
             pairs_linked,
@@ -242,6 +245,7 @@ mod tests {
             shared_memory: None,
             near: Some(Times { tau: 1e-7, hop: 2e-6, t_c: 1e-10 }),
             single_copy_from: Some(256 << 10),
+            hop_together: Some(4.5e-5),
             checked: None,
         }
     }
@@ -250,7 +254,7 @@ mod tests {
         let mut tuning = network();
         tuning.machine.hosts = 1;
         tuning.shared_memory = Some(Shared { cores: 2, piped: Some(3e-10) });
-        tuning.near = None;
+        (tuning.near, tuning.hop_together) = (None, None);
         tuning.single_copy_from = Some(usize::MAX);
         tuning
     }
