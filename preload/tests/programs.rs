@@ -234,6 +234,20 @@ fn communicators_leave_nothing_behind() {
     }
 }
 
+/// A program has room for as many communicators as natively: hypercubes take only some.
+#[test]
+fn communicators_leave_room_for_others() {
+    let program = built("tests/programs/plenty.c", "plenty", &[]);
+    for from in ["1", "17"] {
+        let variables = [("HYPERCOLL_FROM_CALL", from), ALL[1], ("HYPERCOLL_REPORT", "-")];
+        let output = through_hypercoll(&variables, 2, &program, &["1900"]);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), 2, "{}", output.told());
+        // One more when another is gone.
+        assert!(output.stdout.contains(" 129 communicators of rank 0 served"), "{}", output.told());
+    }
+}
+
 /// By itself native MPI is tried out only where nobody can see by the result who has made a call. Of two ranks' numbers there is but one
 /// sum.
 #[test]
