@@ -97,12 +97,19 @@ fn wrong_programs_get_errors_on_all_ranks() {
     for (what, told) in ["calls", "lengths", "operations", "known"].into_iter().zip(differ) {
         let output = through_hypercoll(&ALL, 3, &program, &[what, "return"]);
         assert_eq!(output.code, Some(0), "{what}: {}", output.told());
+        // MPICH 4.0 has no texts for codes of this class; there they are on standard error.
+        let texts = !output.stdout.contains("class other: Other MPI error");
+        let told_by = if texts { "hypercoll: rank " } else { "Other MPI error" };
         for rank in 0..3 {
             let said = |beginning: String| output.stdout.lines().filter(|line| line.starts_with(&beginning)).count();
-            assert_eq!(said(format!("rank {rank} class other: hypercoll: rank {rank}: ")), 1, "{}", output.told());
+            assert_eq!(said(format!("rank {rank} class other: {told_by}")), 1, "{}", output.told());
             assert_eq!(said(format!("rank {rank}: and then an error")), 1, "{}", output.told());
+            let text = if texts { &output.stdout } else { &output.stderr };
+            assert!(text.contains(&format!("hypercoll: rank {rank}: ")), "{}", output.told());
         }
-        assert_eq!(output.stdout.matches(told).count(), 3, "{what}: {}", output.told());
+        // In what follows, the text is told again.
+        let count = if texts { output.stdout.matches(told).count() } else { output.stderr.matches(told).count() / 2 };
+        assert_eq!(count, 3, "{what}: {}", output.told());
         // The usual error handler ends the job, and the text is said in full.
         let output = through_hypercoll(&ALL, 3, &program, &[what]);
         assert!(!matches!(output.code, Some(0) | None), "{what}: {}", output.told());
