@@ -110,6 +110,16 @@ impl List {
         }
     }
 
+    /// Whether it is the same list of the program's, and not one like it.
+    fn is(&self, other: &List) -> bool {
+        match (self, other) {
+            (List::Ints(one), List::Ints(other)) => one == other,
+            (List::Counts(one), List::Counts(other)) => one == other,
+            (List::Addresses(one), List::Addresses(other)) => one == other,
+            _ => false,
+        }
+    }
+
     fn is_null(&self) -> bool {
         match self {
             List::Ints(list) => list.is_null(),

@@ -57,6 +57,10 @@ static STARTS: AtomicBool = AtomicBool::new(false);
 /// Communicators that get a hypercube before anybody knows whether they will need it.
 const MANY: u64 = 1000;
 
+/// Hypercubes that there are at a time, of communicators that have one. Each takes a communicator of MPI's, of which the program may want
+/// as many as there can be: with MPICH some 2000.
+const AT_ONCE: usize = 128;
+
 /// What serves its calls.
 pub enum Cube {
     /// That is to be seen.
@@ -170,6 +174,12 @@ impl Communicators {
         *unsafe { Box::from_raw(own) }
     }
 
+    /// How many have hypercubes.
+    fn live(&self) -> usize {
+        // SAFETY: in the list.
+        self.all.iter().filter(|&&own| matches!(unsafe { &(*own).cube }, Cube::Ours(_))).count()
+    }
+
     /// MPI ends: the hypercubes go before it. How many there have been.
     pub fn let_go(&mut self) -> u64 {
         for &own in &self.all {
@@ -212,9 +222,8 @@ pub unsafe fn is_made(comm: MPI_Comm) {
             (*own).cube = OF_ANOTHER_JOB;
             return;
         }
-        let mut few = [c_int::from(communicators.served < MANY)];
-        // Its ranks may have made others, each with other ranks.
-        if native::agree(&mut few, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && few[0] == 1 {
+        let few = communicators.served < MANY;
+        if (*own).all_say(few) {
             // If there can be none, each call says so.
             let _ = Communicator::make(own, &turn);
         }
@@ -278,6 +287,12 @@ impl Communicator {
             (*own).cube = OF_ANOTHER_JOB;
             return Err(ANOTHER_JOB);
         }
+        let room = session::tables(turn).communicators.live() < AT_ONCE;
+        if !(*own).all_say(room) {
+            let why = "as many communicators as are served at a time";
+            (*own).cube = Cube::Native(why);
+            return Err(why);
+        }
         // Most communicators have no nonblocking calls. That of all ranks gets its hypercube before it is known.
         let starts = asked.from == 1 || (*own).is_world() || STARTS.load(Relaxed);
         let made = made((*own).comm, (*own).rank, [c_int::from(!starts), asked.compares as c_int]);
@@ -300,6 +315,15 @@ impl Communicator {
             Cube::Native(why) => Err(why),
             _ => Ok(()),
         }
+    }
+
+    /// Whether all ranks say so: they may have made other communicators, each with other ranks.
+    ///
+    /// # Safety
+    /// A live communicator, all of whose ranks do the same.
+    unsafe fn all_say(&self, so: bool) -> bool {
+        let mut said = [c_int::from(so)];
+        native::agree(&mut said, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, self.comm) && said[0] == 1
     }
 
     /// Whether it is that of all ranks.

@@ -42,10 +42,9 @@ fn same_type(one: MPI_Datatype, other: MPI_Datatype) -> bool {
 }
 
 /// What a rank gives of its own does not lie in its block of all: [`Ours::apart`] as MPIs look for it that do.
-fn own_block_apart(ours: &Ours, own: &Data, all: &Data) -> Result<(), super::Left> {
-    let block = ours.block(all, ours.rank);
-    let alike = own.count == block.count && own.count > 0 && same_type(own.datatype, block.datatype);
-    match alike && block.layout.is_dense(2) {
+fn own_block_apart(ours: &Ours, own: &Data, block: &Data) -> Result<(), super::Left> {
+    let empty = own.count == 0 || block.count == 0;
+    match !empty && same_type(own.datatype, block.datatype) && block.layout.is_dense(2) {
         true => ours.apart(own.at.cast(), block.at.cast()),
         false => Ok(()),
     }
@@ -72,7 +71,7 @@ pub unsafe fn gather(
             None => ours.data(send, send_count, send_type)?,
         };
         if let Some(all) = all.filter(|_| in_place.is_none()) {
-            own_block_apart(ours, &own, &all)?;
+            own_block_apart(ours, &own, &ours.block(&all, root))?;
         }
         let call = ours.call(Collective::Gather, own.len()).with_root(root);
         ours.choose(&call, 1, true)?;
@@ -105,7 +104,7 @@ pub unsafe fn scatter(
             None => Some(ours.data(receive, receive_count, receive_type)?),
         };
         if let (Some(own), Some(all)) = (own, all) {
-            own_block_apart(ours, &own, &all)?;
+            own_block_apart(ours, &own, &ours.block(&all, root))?;
         }
         let block = own.or(all.map(|all| ours.block(&all, root))).ok_or(WRONG)?;
         let call = ours.call(Collective::Scatter, block.len()).with_root(root);
@@ -135,7 +134,7 @@ pub unsafe fn allgather(
         let all = ours.all(receive, receive_count, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.data(send, send_count, send_type)).transpose()?;
         if let Some(own) = own {
-            own_block_apart(ours, &own, &all)?;
+            own_block_apart(ours, &own, &ours.block(&all, ours.rank))?;
         }
         let mut call = ours.call(Collective::AllGather, all.len() / ours.size);
         call.in_place = own.is_none();
@@ -209,6 +208,9 @@ pub unsafe fn gatherv(
             Some(block) => block,
             None => ours.data(send, send_count, send_type)?,
         };
+        if let Some(all) = all.as_ref().filter(|_| in_place.is_none()) {
+            own_block_apart(ours, &own, &all.0[root])?;
+        }
         let sent = own.taken(in_place.is_some());
         let (received, places) = all.as_ref().map_or_else(|| (Lent::none(), Vec::new()), |all| all.open(false));
         let mut lengths = lengths(ours, all.as_ref(), own.len());
@@ -247,6 +249,9 @@ pub unsafe fn scatterv(
             Some(_) => None,
             None => Some(ours.data(receive, receive_count, receive_type)?),
         };
+        if let (Some(own), Some(all)) = (own, &all) {
+            own_block_apart(ours, &own, &all.0[root])?;
+        }
         let block = own.or(all.as_ref().map(|all| all.0[root])).ok_or(WRONG)?;
         let (sent, places) = all.as_ref().map_or_else(|| (Lent::none(), Vec::new()), |all| all.lent());
         let received = own.map_or_else(|| Lent::own(block.copied()), |own| own.open(false));
@@ -280,6 +285,9 @@ pub unsafe fn allgatherv(
     serve(native, comm, None, move |ours| {
         let all = ours.blocks(receive, &receive_counts, &displacements, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.data(send, send_count, send_type)).transpose()?;
+        if let Some(own) = own {
+            own_block_apart(ours, &own, &all.0[ours.rank])?;
+        }
         let sent = own.map_or_else(Lent::none, |own| own.lent());
         let (received, places) = all.open(own.is_none());
         let lengths = Lengths::of_vectors(all.lengths()).received_at(places);
@@ -318,11 +326,15 @@ pub unsafe fn alltoallv(
     receive_type: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let alike = send_counts.is(&receive_counts) && same_type(send_type, receive_type);
     let [sends, receives] = [is_in_place(send), false].map(|none| if none { Reads::None } else { Reads::All });
     let [sends, receives] = [kept(native, comm, sends), kept(native, comm, receives)];
     let (send_counts, send_displacements) = (send_counts.kept(sends), send_displacements.kept(sends));
     let (receive_counts, receive_displacements) = (receive_counts.kept(receives), receive_displacements.kept(receives));
     serve(native, comm, None, move |ours| {
+        if alike {
+            ours.apart(send, receive)?;
+        }
         let received = ours.blocks(receive, &receive_counts, &receive_displacements, receive_type)?;
         let sent = (!is_in_place(send)).then(|| ours.blocks(send, &send_counts, &send_displacements, send_type));
         exchange(ours, sent.transpose()?, received)
@@ -364,12 +376,16 @@ pub unsafe fn alltoallw(
     receive_types: *const MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let alike = send_counts.is(&receive_counts) && send_types == receive_types;
     let [sends, receives] = [is_in_place(send), false].map(|none| if none { Reads::None } else { Reads::All });
     let [sends, receives] = [kept(native, comm, sends), kept(native, comm, receives)];
     let (send_counts, send_displacements) = (send_counts.kept(sends), send_displacements.kept(sends));
     let (receive_counts, receive_displacements) = (receive_counts.kept(receives), receive_displacements.kept(receives));
     let (send_types, receive_types) = (Types::of(send_types, sends), Types::of(receive_types, receives));
     serve(native, comm, None, move |ours| {
+        if alike {
+            ours.apart(send, receive)?;
+        }
         let received = of_types(ours, receive, &receive_counts, &receive_displacements, &receive_types)?;
         let sent = (!is_in_place(send)).then(|| of_types(ours, send, &send_counts, &send_displacements, &send_types));
         exchange(ours, sent.transpose()?, received)

@@ -101,7 +101,7 @@ unsafe fn prefix(
         // Nothing comes to rank 0 in an exclusive one, which need not say where to.
         let empty = collective == Collective::ExclusiveScan && ours.rank == 0;
         let result = ours.data(if empty && !in_place { send } else { receive }, count, datatype)?;
-        if count > 0 && !empty {
+        if count > 0 {
             ours.apart(send, receive)?;
         }
         let op = ours.operation(op, datatype, result.layout)?;

@@ -164,6 +164,18 @@ static void mistakes(void) {
     WRONG(Reduce_scatter_block(R, R, 1, MPI_INT, MPI_SUM, comm));
     WRONG(Alltoall(R, 1, MPI_INT, R, 1, MPI_INT, comm));
     WRONG(Allgather(R + rank * sizeof(int), 1, MPI_INT, R, 1, MPI_INT, comm));
+    int *ones = malloc(2 * size * sizeof(int)), *each = ones + size, *bytes = malloc(size * sizeof(int));
+    MPI_Datatype *ints = malloc(size * sizeof *ints);
+    for (int r = 0; r < size; r++) ones[r] = 1, each[r] = 2 * r, bytes[r] = 8 * r, ints[r] = MPI_INT;
+    WRONG(Allgatherv(R + 8 * rank, 1, MPI_INT, R, ones, each, MPI_INT, comm));
+    WRONG(Alltoallv(R, ones, each, MPI_INT, R, ones, each, MPI_INT, comm));
+    WRONG(Alltoallw(R, ones, bytes, ints, R, ones, bytes, ints, comm));
+    /* The root notices by itself. */
+    if (rank == size - 1) {
+        WRONG(Gatherv(R + 8 * rank, 1, MPI_INT, R, ones, each, MPI_INT, size - 1, comm));
+        WRONG(Scatterv(R, ones, each, MPI_INT, R + 8 * rank, 1, MPI_INT, size - 1, comm));
+    }
+    free(ones), free(bytes), free(ints);
 #endif
     if (size == 1) return;
     /* What ranks take for longer than they have said is neither read nor written. */
