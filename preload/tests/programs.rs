@@ -209,6 +209,25 @@ fn spawned_ranks_are_not_waited_for() {
     }
 }
 
+/// Communicators that come from sessions are served from MPI_Init to MPI_Finalize, their first nonblocking call included; before, after
+/// and without these they are MPI's.
+#[test]
+fn communicators_of_sessions_are_served_like_others() {
+    let Some(program) = built_if_possible("tests/programs/sessions.c", "sessions", &[]) else {
+        return eprintln!("this MPI has no sessions");
+    };
+    for (arguments, ranks, shared_memory) in
+        [(&[][..], 2, "single-copy"), (&[], 3, "off"), (&["within"], 3, "single-copy"), (&["alone"], 3, "single-copy")]
+    {
+        let variables = [ALL[0], ALL[1], ("HYPERCOLL_SHARED_MEMORY", shared_memory), ("HYPERCOLL_REPORT", "-")];
+        let output = through_hypercoll(&variables, ranks, &program, arguments);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), ranks, "{}", output.told());
+        assert_eq!(output.stdout.contains("ours: "), arguments != ["alone"], "{}", output.told());
+        assert!(arguments != ["within"] || !output.stdout.contains("no hypercube yet"), "{}", output.told());
+    }
+}
+
 /// Two threads of each rank have calls on communicators of their own at the same time, in an order that differs between ranks.
 #[test]
 fn threads_do_not_wait_for_each_other() {
