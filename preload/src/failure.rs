@@ -4,7 +4,7 @@ use crate::native::{self, ffi, SUCCESS};
 use ffi::MPI_Comm;
 use hypercoll::Error;
 use std::collections::HashMap;
-use std::ffi::{c_int, CString};
+use std::ffi::{c_int, CStr, CString};
 use std::sync::{Mutex, PoisonError};
 
 /// Texts that have a code: MPI keeps codes for ever, so that few are made.
@@ -14,11 +14,12 @@ const MANY: usize = 64;
 /// Raises an error on a communicator. If its handler returns, so does this: the code of the error.
 pub fn raise(comm: MPI_Comm, call: &str, rank: usize, error: &Error) -> c_int {
     let text = format!("hypercoll: rank {rank}: {call}: {error}");
-    if native::errors_are_fatal(comm) {
-        // MPI says no more than its error strings have room for.
+    let class = native::error_revoked(comm).unwrap_or_else(|| class(error));
+    let code = code(&text, class);
+    if native::errors_are_fatal(comm) || code == class {
+        // MPI says no more than its error strings have room for, and of a mere class nothing of this.
         eprintln!("{text}");
     }
-    let code = code(&text, native::error_revoked(comm).unwrap_or_else(|| class(error)));
     // SAFETY: a live communicator.
     unsafe { ffi::PMPI_Comm_call_errhandler(comm, code) };
     code
@@ -53,10 +54,19 @@ fn code(text: &str, class: c_int) -> c_int {
         let mut own = code;
         if ffi::PMPI_Add_error_code(code, &mut own) == SUCCESS
             && ffi::PMPI_Add_error_string(own, string.as_ptr().cast_mut()) == SUCCESS
+            && says(own) == Some(string)
         {
             code = own;
         }
     }
     codes.insert(text.to_string(), code);
     code
+}
+
+/// What MPI says of a code. (MPICH 4.0 says something else of one that is added to a class of its own than what it was told.)
+unsafe fn says(code: c_int) -> Option<CString> {
+    let mut text = vec![0u8; ffi::MPI_MAX_ERROR_STRING as usize + 1];
+    let mut len = 0;
+    let known = ffi::PMPI_Error_string(code, text.as_mut_ptr().cast(), &mut len) == SUCCESS;
+    known.then(|| CStr::from_bytes_until_nul(&text).ok().map(CStr::to_owned)).flatten()
 }
