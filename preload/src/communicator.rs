@@ -57,9 +57,9 @@ static STARTS: AtomicBool = AtomicBool::new(false);
 /// Communicators that get a hypercube before anybody knows whether they will need it.
 const MANY: u64 = 1000;
 
-/// Hypercubes that there are at a time, of communicators that have one. Each takes a communicator of MPI's, of which the program may want
-/// as many as there can be: with MPICH some 2000.
-const AT_ONCE: usize = 128;
+/// Hypercubes that there are at a time, of communicators that have one. Each takes communicators of MPI's, of which the program may want
+/// as many as there can be: with MPICH some 2000, with Open MPI as many as fit into 16 bits.
+const AT_ONCE: usize = if cfg!(open_mpi) { 4096 } else { 128 };
 
 /// What serves its calls.
 pub enum Cube {

@@ -4,7 +4,7 @@ use crate::native::{self, ffi, SUCCESS};
 use ffi::MPI_Comm;
 use hypercoll::Error;
 use std::collections::HashMap;
-use std::ffi::{c_int, CString};
+use std::ffi::{c_int, CStr, CString};
 use std::sync::{Mutex, PoisonError};
 
 /// Texts that have a code: MPI keeps codes for ever, so that few are made.
@@ -14,9 +14,10 @@ const MANY: usize = 64;
 /// Raises an error on a communicator. If its handler returns, so does this: the code of the error.
 pub fn raise(comm: MPI_Comm, call: &str, rank: usize, error: &Error) -> c_int {
     let text = format!("hypercoll: rank {rank}: {call}: {error}");
-    let (code, is_told) = code(&text, native::error_revoked(comm).unwrap_or_else(|| class(error)));
-    if !is_told || native::errors_are_fatal(comm) {
-        // MPI says no more than its error strings have room for.
+    let class = native::error_revoked(comm).unwrap_or_else(|| class(error));
+    let code = code(&text, class);
+    if native::errors_are_fatal(comm) || code == class {
+        // MPI says no more than its error strings have room for, and of a mere class nothing of this.
         eprintln!("{text}");
     }
     // SAFETY: a live communicator.
@@ -32,35 +33,40 @@ fn class(error: &Error) -> c_int {
     }
 }
 
-/// An error code of a class with that text, as far as MPI has room for it; and whether MPI tells it, or this has been asked before.
-fn code(text: &str, class: c_int) -> (c_int, bool) {
+/// An error code of a class with that text, as far as MPI has room for it.
+fn code(text: &str, class: c_int) -> c_int {
     let mut codes = CODES.lock().unwrap_or_else(PoisonError::into_inner);
     let codes = codes.get_or_insert_with(HashMap::new);
     if let Some(&code) = codes.get(text) {
-        return (code, true);
+        return code;
     }
+    let mut code = class;
     if codes.len() >= MANY {
-        return (class, true);
+        return code;
     }
-    let made = made(text, class);
-    codes.insert(text.to_string(), made.unwrap_or(class));
-    (made.unwrap_or(class), made.is_some())
-}
-
-/// A new error code. MPICH 4.0 takes a text for a class of MPI's, and tells one of its own.
-fn made(text: &str, class: c_int) -> Option<c_int> {
     let mut end = text.len().min(ffi::MPI_MAX_ERROR_STRING as usize - 1);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let string = CString::new(&text[..end]).ok()?;
-    let mut told = [0u8; ffi::MPI_MAX_ERROR_STRING as usize + 1];
-    let (mut code, mut len) = (class, 0);
-    // SAFETY: valid out parameters, a string that is short enough, and room for the longest.
-    let is_known = unsafe {
-        ffi::PMPI_Add_error_code(class, &mut code) == SUCCESS
-            && ffi::PMPI_Add_error_string(code, string.as_ptr().cast_mut()) == SUCCESS
-            && ffi::PMPI_Error_string(code, told.as_mut_ptr().cast(), &mut len) == SUCCESS
-    };
-    (is_known && told.starts_with(string.as_bytes())).then_some(code)
+    let Ok(string) = CString::new(&text[..end]) else { return code };
+    // SAFETY: valid out parameters, and a string that is short enough.
+    unsafe {
+        let mut own = code;
+        if ffi::PMPI_Add_error_code(code, &mut own) == SUCCESS
+            && ffi::PMPI_Add_error_string(own, string.as_ptr().cast_mut()) == SUCCESS
+            && says(own) == Some(string)
+        {
+            code = own;
+        }
+    }
+    codes.insert(text.to_string(), code);
+    code
+}
+
+/// What MPI says of a code. (MPICH 4.0 says something else of one that is added to a class of its own than what it was told.)
+unsafe fn says(code: c_int) -> Option<CString> {
+    let mut text = vec![0u8; ffi::MPI_MAX_ERROR_STRING as usize + 1];
+    let mut len = 0;
+    let known = ffi::PMPI_Error_string(code, text.as_mut_ptr().cast(), &mut len) == SUCCESS;
+    known.then(|| CStr::from_bytes_until_nul(&text).ok().map(CStr::to_owned)).flatten()
 }

@@ -15,6 +15,7 @@ hypercoll_has_open_mpi
 #if MPI_VERSION >= 4 || defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
 hypercoll_has_persistent
 hypercoll_has_revoke
+hypercoll_has_sessions
 #endif
 #else
 

@@ -167,13 +167,15 @@ pub fn errors_are_fatal(comm: MPI_Comm) -> bool {
     }
 }
 
-/// Whether this MPI, as it is set, refuses buffers that are sent and received into at once: it is tried, on a communicator of this rank
-/// alone that returns errors.
-pub fn refuses_aliases(alone: MPI_Comm) -> bool {
+type Reduction = unsafe extern "C" fn(*const c_void, *mut c_void, c_int, ffi::MPI_Datatype, MPI_Op, MPI_Comm) -> c_int;
+
+/// Whether this MPI, as it is set, refuses buffers that are sent and received into at once in a reduction: it is tried, on a communicator
+/// of this rank alone that returns errors.
+pub fn refuses_aliases(reduction: Reduction, alone: MPI_Comm) -> bool {
     let mut number: c_int = 0;
     let at = (&raw mut number).cast::<c_void>();
     // SAFETY: a live communicator, and memory for one number.
-    unsafe { ffi::PMPI_Allreduce(at, at, 1, ffi::RSMPI_INT32_T, ffi::RSMPI_SUM, alone) != SUCCESS }
+    unsafe { reduction(at, at, 1, ffi::RSMPI_INT32_T, ffi::RSMPI_SUM, alone) != SUCCESS }
 }
 
 pub fn is_null_type(datatype: MPI_Datatype) -> bool {

@@ -36,6 +36,8 @@ pub struct Facts {
     alone: Alone,
     /// Whether MPI refuses to send and receive into the same memory.
     pub refuses_aliases: bool,
+    /// The same where nothing is received, as on rank 0 in `MPI_Exscan`.
+    pub refuses_unused_aliases: bool,
     pub asked: Asked,
 }
 
@@ -221,9 +223,16 @@ pub fn begin() {
     }
     let report = asked.report.is_some().then(Report::new);
     let types = native::types().into_iter().collect();
-    let (operations, refuses_aliases) = (native::operations(), native::refuses_aliases(alone));
-    let facts =
-        Facts { types, operations, communicator_key, datatype_key, alone: Alone(alone), refuses_aliases, asked };
+    let facts = Facts {
+        types,
+        operations: native::operations(),
+        communicator_key,
+        datatype_key,
+        alone: Alone(alone),
+        refuses_aliases: native::refuses_aliases(ffi::PMPI_Allreduce, alone),
+        refuses_unused_aliases: native::refuses_aliases(ffi::PMPI_Exscan, alone),
+        asked,
+    };
     let _ = FACTS.set(facts);
     let requests = Requests::default();
     let tables = Tables { layouts: HashMap::default(), communicators: Communicators::default(), requests, report };

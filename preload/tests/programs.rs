@@ -1,12 +1,16 @@
 //! Unchanged programs under `mpirun`: through hypercoll they do what they do natively.
 //!
-//! `HYPERCOLL_MPIRUN` names another launcher than `mpirun`, `MPICC` and `MPIFORT` other compilers than those of that name: all of one MPI.
+//! `HYPERCOLL_MPIRUN` names another launcher than `mpirun`, `MPICC` and `MPIFORT` other compilers than those of that name: all of one MPI
+//! (`scripts/test-mpi`).
 
 mod common;
 
 use common::mpirun::mpirun_with;
 use common::process::run;
-use common::{built, built_if_possible, built_with, library, place, says_the_same, through_hypercoll, ALL, MODULES};
+use common::{
+    built, built_if_possible, built_with, has_fortran, library, says_the_same, says_what_another_says,
+    through_hypercoll, ALL, MODULES,
+};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -27,7 +31,7 @@ fn c_programs_get_the_same_results() {
     }
 }
 
-/// So do the functions for large counts, where this MPI has them. (Native MPICH 5 crashes in the program, so that both go through hypercoll.)
+/// So do the functions for large counts, where this MPI has them.
 #[test]
 fn large_counts_get_the_same_results() {
     let source = "tests/programs/collectives.c";
@@ -35,13 +39,7 @@ fn large_counts_get_the_same_results() {
         return eprintln!("this MPI has no large counts");
     };
     let usual = built(source, "usual", &[]);
-    let said = |program: &PathBuf, name: &str| {
-        let files = place(name);
-        let output = through_hypercoll(&ALL, 3, program, &[files.to_str().expect("a path")]);
-        assert_eq!(output.code, Some(0), "{}", output.told());
-        [0, 1, 2].map(|rank| std::fs::read_to_string(format!("{}.{rank}", files.display())).expect("a file"))
-    };
-    assert!(said(&large, "large-says") == said(&usual, "usual-says"));
+    says_what_another_says(&usual, &large, "large", 3, &ALL);
 }
 
 /// See the program. A communicator has a hypercube from the beginning where all calls are to be ours, so that nonblocking ones are, too.
@@ -76,6 +74,9 @@ fn the_standard_is_kept_to_the_letter() {
 
 #[test]
 fn fortran_programs_get_the_same_results() {
+    if !has_fortran() {
+        return eprintln!("this MPI has no Fortran");
+    }
     for (name, flags) in [("mpif", &["-cpp", MODULES][..]), ("f08", &["-cpp", "-DF08", MODULES])] {
         let program = built("tests/programs/collectives.f90", name, flags);
         for ranks in [1, 3] {
@@ -97,19 +98,18 @@ fn wrong_programs_get_errors_on_all_ranks() {
     for (what, told) in ["calls", "lengths", "operations", "known"].into_iter().zip(differ) {
         let output = through_hypercoll(&ALL, 3, &program, &[what, "return"]);
         assert_eq!(output.code, Some(0), "{what}: {}", output.told());
-        // MPICH 4.0 has no texts for codes of this class; there they are on standard error.
-        let texts = !output.stdout.contains("class other: Other MPI error");
-        let told_by = if texts { "hypercoll: rank " } else { "Other MPI error" };
+        // MPICH 4.0 keeps no text of ours: it goes to standard error, that of the second error as well.
+        let kept = !output.stdout.contains("class other: Other MPI error");
+        let (texts, times) = if kept { (&output.stdout, 1) } else { (&output.stderr, 2) };
         for rank in 0..3 {
-            let said = |beginning: String| output.stdout.lines().filter(|line| line.starts_with(&beginning)).count();
-            assert_eq!(said(format!("rank {rank} class other: {told_by}")), 1, "{}", output.told());
-            assert_eq!(said(format!("rank {rank}: and then an error")), 1, "{}", output.told());
-            let text = if texts { &output.stdout } else { &output.stderr };
-            assert!(text.contains(&format!("hypercoll: rank {rank}: ")), "{}", output.told());
+            let class = if kept { format!("rank {rank} class other: ") } else { String::new() };
+            let said = texts.matches(&format!("{class}hypercoll: rank {rank}: ")).count();
+            assert_eq!(said, times, "{}", output.told());
+            let said =
+                output.stdout.lines().filter(|line| line.starts_with(&format!("rank {rank}: and then an error")));
+            assert_eq!(said.count(), 1, "{}", output.told());
         }
-        // In what follows, the text is told again.
-        let count = if texts { output.stdout.matches(told).count() } else { output.stderr.matches(told).count() / 2 };
-        assert_eq!(count, 3, "{what}: {}", output.told());
+        assert_eq!(texts.matches(told).count(), 3 * times, "{what}: {}", output.told());
         // The usual error handler ends the job, and the text is said in full.
         let output = through_hypercoll(&ALL, 3, &program, &[what]);
         assert!(!matches!(output.code, Some(0) | None), "{what}: {}", output.told());
@@ -117,11 +117,12 @@ fn wrong_programs_get_errors_on_all_ranks() {
     }
     // Over shared memory, and where MPI's messages are all there is.
     let output = through_hypercoll(&ALL, 3, &program, &["leaves"]);
-    // Some launchers end the job first, without a word.
-    let launcher = output.stdout.is_empty() && output.stderr.is_empty() && !matches!(output.code, Some(0) | None);
+    // Some launchers end the job first, without a word, and MPICH 5's takes that for a success.
+    let launcher = output.stdout.is_empty() && output.stderr.is_empty() && output.code.is_some();
     assert!(output.stderr.contains("rank 1 has ended") || launcher, "{}", output.told());
     let output = through_hypercoll(&[ALL[0], ALL[1], OFF], 3, &program, &["calls", "return"]);
-    assert_eq!((output.code, output.stdout.matches(differ[0]).count()), (Some(0), 3), "{}", output.told());
+    let texts = [&output.stdout, &output.stderr].map(|text| text.matches(differ[0]).count());
+    assert!(output.code == Some(0) && (texts == [3, 0] || texts == [0, 6]), "{}", output.told());
     let output = through_hypercoll(&[ALL[0], ALL[1], OFF], 3, &program, &["calls"]);
     assert!(!matches!(output.code, Some(0) | None) && output.stderr.contains(differ[0]), "{}", output.told());
     let output = through_hypercoll(&ALL, 3, &program, &["nothing"]);
@@ -168,10 +169,11 @@ fn examples_run() {
     {
         assert!(output.stdout.contains(said), "{said}: {}", output.told());
     }
-    let mut programs = vec![
-        (built("examples/mean.f", "mean-mpif", &[]), vec![]),
-        (built("examples/mean_f08.f90", "mean-f08", &[]), vec![]),
-    ];
+    let mut programs = Vec::new();
+    if has_fortran() {
+        programs.push((built("examples/mean.f", "mean-mpif", &[]), vec![]));
+        programs.push((built("examples/mean_f08.f90", "mean-f08", &[]), vec![]));
+    }
     let mut python = Command::new("python3");
     python.args(["-c", "import mpi4py.MPI"]);
     match run(python).code {
@@ -209,10 +211,33 @@ fn spawned_ranks_are_not_waited_for() {
     for from in ["1", "17"] {
         let variables = [("HYPERCOLL_FROM_CALL", from), ALL[1], ("HYPERCOLL_REPORT", "-")];
         let output = through_hypercoll(&variables, 2, &program, &[]);
+        // Debian's MPICH 4.0 can now and then not, natively either.
+        if output.stderr.contains("Error in spawn call") {
+            return eprintln!("this MPI cannot spawn ranks");
+        }
         assert_eq!(output.code, Some(0), "{}", output.told());
         assert_eq!(output.stdout.matches("all is well").count(), 2, "{}", output.told());
         let said = output.stdout.contains("MPI: ranks of another job") && output.stdout.contains("ours: ");
         assert!(said, "{}", output.told());
+    }
+}
+
+/// Communicators that come from sessions are served from MPI_Init to MPI_Finalize, their first nonblocking call included; before, after
+/// and without these they are MPI's.
+#[test]
+fn communicators_of_sessions_are_served_like_others() {
+    let Some(program) = built_if_possible("tests/programs/sessions.c", "sessions", &[]) else {
+        return eprintln!("this MPI has no sessions");
+    };
+    for (arguments, ranks, shared_memory) in
+        [(&[][..], 2, "single-copy"), (&[], 3, "off"), (&["within"], 3, "single-copy"), (&["alone"], 3, "single-copy")]
+    {
+        let variables = [ALL[0], ALL[1], ("HYPERCOLL_SHARED_MEMORY", shared_memory), ("HYPERCOLL_REPORT", "-")];
+        let output = through_hypercoll(&variables, ranks, &program, arguments);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), ranks, "{}", output.told());
+        assert_eq!(output.stdout.contains("ours: "), arguments != ["alone"], "{}", output.told());
+        assert!(arguments != ["within"] || !output.stdout.contains("no hypercube yet"), "{}", output.told());
     }
 }
 
@@ -250,8 +275,9 @@ fn communicators_leave_room_for_others() {
         let output = through_hypercoll(&variables, 2, &program, &["1900"]);
         assert_eq!(output.code, Some(0), "{}", output.told());
         assert_eq!(output.stdout.matches("all is well").count(), 2, "{}", output.told());
-        // One more when another is gone.
-        assert!(output.stdout.contains(" 129 communicators of rank 0 served"), "{}", output.told());
+        // All, or, where MPI has no more than 2000 or so, some, and one more when another is gone.
+        let served = if cfg!(open_mpi) { 1901 } else { 129 };
+        assert!(output.stdout.contains(&format!(" {served} communicators of rank 0 served")), "{}", output.told());
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{built, place, says_what_another_says, through_hypercoll, ALL, MODULES};
+use common::{built, has_fortran, place, says_what_another_says, through_hypercoll, ALL, MODULES};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -97,6 +97,9 @@ fn started(source: &str, persistent: bool) -> PathBuf {
 
 #[test]
 fn started_calls_of_fortran_get_the_same_results() {
+    if !has_fortran() {
+        return eprintln!("this MPI has no Fortran");
+    }
     if !are_served() {
         return eprintln!("this MPI makes nonblocking calls itself");
     }

@@ -4,7 +4,8 @@ use super::*;
 use ffi::{MPI_Group, MPI_Info};
 
 macro_rules! makes {
-    ($($name:ident $native:ident ($($p:ident: $type:ty),*);)*) => {$(
+    ($($(#[$where:meta])* $name:ident $native:ident ($($p:ident: $type:ty),*);)*) => {$(
+        $(#[$where])*
         #[doc = concat!("`", stringify!($name), "`.")]
         ///
         /// # Safety
@@ -25,6 +26,9 @@ makes! {
     MPI_Comm_dup_with_info PMPI_Comm_dup_with_info (comm: MPI_Comm, info: MPI_Info);
     MPI_Comm_create PMPI_Comm_create (comm: MPI_Comm, group: MPI_Group);
     MPI_Comm_create_group PMPI_Comm_create_group (comm: MPI_Comm, group: MPI_Group, tag: c_int);
+    #[cfg(sessions)]
+    MPI_Comm_create_from_group PMPI_Comm_create_from_group (
+        group: MPI_Group, tag: *const c_char, info: MPI_Info, handler: ffi::MPI_Errhandler);
     MPI_Comm_split PMPI_Comm_split (comm: MPI_Comm, color: c_int, key: c_int);
     MPI_Comm_split_type PMPI_Comm_split_type (comm: MPI_Comm, kind: c_int, key: c_int, info: MPI_Info);
     MPI_Intercomm_merge PMPI_Intercomm_merge (comm: MPI_Comm, high: c_int);

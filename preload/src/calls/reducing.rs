@@ -5,6 +5,7 @@ use crate::datatype::{Back, Data, Layout, Lent};
 use crate::native::ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
 use crate::operation::Operation;
 use crate::quick::Key;
+use crate::session;
 use hypercoll::collective::{Call, Collective, Layout as Lengths};
 use hypercoll::raw::Datatype;
 use std::ffi::{c_int, c_void};
@@ -101,7 +102,7 @@ unsafe fn prefix(
         // Nothing comes to rank 0 in an exclusive one, which need not say where to.
         let empty = collective == Collective::ExclusiveScan && ours.rank == 0;
         let result = ours.data(if empty && !in_place { send } else { receive }, count, datatype)?;
-        if count > 0 {
+        if count > 0 && (!empty || session::facts().refuses_unused_aliases) {
             ours.apart(send, receive)?;
         }
         let op = ours.operation(op, datatype, result.layout)?;

@@ -35,6 +35,11 @@ pub fn built_if_possible(source: &str, name: &str, flags: &[&str]) -> Option<Pat
     (output.code == Some(0)).then(|| place(name))
 }
 
+/// Whether this MPI comes with Fortran: if not, `MPIFORT` is empty (`scripts/mpi`).
+pub fn has_fortran() -> bool {
+    std::env::var("MPIFORT").as_deref() != Ok("")
+}
+
 /// Compiles a program, with libraries.
 pub fn built_with(source: &str, name: &str, flags: &[&str], libraries: &[&str]) -> PathBuf {
     let output = run(compiler(source, name, flags, libraries));

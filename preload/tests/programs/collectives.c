@@ -310,15 +310,21 @@ static void reductions(struct operation *operation, MPI_Datatype datatype, const
     MPI_Exscan(MPI_IN_PLACE, memory.receive, count, datatype, op, comm);
     if (rank == 0) memset(memory.receive, 0, memory.bytes);
     CALL("exscan in place"), say(call, 0, count, &type);
-    FRESH(count * size);
-    MPI_Reduce_scatter_block(memory.send, memory.receive, count, datatype, op, comm);
-    CALL("reduce_scatter_block"), say(call, 0, count, &type);
-    /* In place, what lies behind the result is undefined. */
-    FRESH(count * size);
-    memcpy(memory.receive, memory.send, memory.bytes);
-    MPI_Reduce_scatter_block(MPI_IN_PLACE, memory.receive, count, datatype, op, comm);
-    memory.bytes = count * space < memory.bytes ? count * space : memory.bytes;
-    CALL("reduce_scatter_block in place"), say(call, 0, count, &type);
+#ifndef OPEN_MPI
+    /* For operations that do not commute, MPICH has room of its own for elements without their gaps, and writes beyond it. */
+    if (strcmp(name, "apart"))
+#endif
+    {
+        FRESH(count * size);
+        MPI_Reduce_scatter_block(memory.send, memory.receive, count, datatype, op, comm);
+        CALL("reduce_scatter_block"), say(call, 0, count, &type);
+        /* In place, what lies behind the result is undefined. */
+        FRESH(count * size);
+        memcpy(memory.receive, memory.send, memory.bytes);
+        MPI_Reduce_scatter_block(MPI_IN_PLACE, memory.receive, count, datatype, op, comm);
+        memory.bytes = count * space < memory.bytes ? count * space : memory.bytes;
+        CALL("reduce_scatter_block in place"), say(call, 0, count, &type);
+    }
     int *numbers = malloc(size * sizeof(int)), sum = 0;
     for (int r = 0; r < size; r++) sum += numbers[r] = count ? (count + 3 * r) % 7 : 0;
     FRESH(sum);
