@@ -219,6 +219,6 @@ mod tests {
                 counted += 1;
             }
         }
-        assert_eq!(counted, 22 * (35 * 2 + 3));
+        assert_eq!(counted, 22 * (36 * 2 + 3));
     }
 }

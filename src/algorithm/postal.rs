@@ -14,7 +14,6 @@
 
 use super::{Formula, Latency, Shape};
 use crate::schedule::{Problem, Route};
-use std::ops::Range;
 
 /// The trees of one lambda.
 pub struct Postal {
@@ -118,36 +117,59 @@ impl Trees {
     }
 }
 
+/// The rank that leads a host: the root leads its own, the first rank every other one.
+pub fn leader(problem: &Problem, host: usize) -> usize {
+    match problem.host_at(problem.root) {
+        home if home == host => problem.root,
+        _ => problem.places_of(host).start,
+    }
+}
+
+/// Writes what a node receives and sends after so many rounds, given which place is at a position.
+fn put(
+    problem: &Problem,
+    (into, out): (Option<Edge>, Vec<Edge>),
+    before: usize,
+    place: impl Fn(usize) -> usize,
+    route: &mut Route,
+) {
+    if let Some(Edge { from, start, .. }) = into {
+        route.receive(before + start, place(from), [problem.vector()]);
+    }
+    for Edge { to, start, .. } in out {
+        route.send(before + start, place(to), [problem.vector()]);
+    }
+}
+
 /// Writes a node's messages, each with all of the vector.
 pub fn write(problem: &Problem, latency: Latency, node: usize, route: &mut Route) {
     let hosts = problem.hosts();
-    let ranks = |host: usize| problem.places_of(host);
+    let tree = Postal::new(hosts, latency.far);
+    let far = tree.children(hosts);
+    if node < problem.call.size {
+        let (home, own) = (problem.host_at(problem.root), problem.host_at(node));
+        if node == leader(problem, own) {
+            let edges = tree.edges((own + hosts - home) % hosts, hosts);
+            put(problem, edges, 0, |position| leader(problem, (home + position) % hosts), route);
+        }
+    }
+    write_within(problem, latency, far, node, route);
+}
+
+/// Writes a node's messages within its host, from its leader down, after so many rounds.
+pub fn write_within(problem: &Problem, latency: Latency, before: usize, node: usize, route: &mut Route) {
     // The first host has the most ranks.
-    let trees = Trees::new(latency, hosts, ranks(0).len());
-    let (far, near) = trees.both(Postal::children);
-    route.set_rounds(far + near);
+    let most = problem.places_of(0).len();
+    let tree = Postal::new(most, latency.near);
+    route.set_rounds(before + tree.children(most));
     if node >= problem.call.size {
         return;
     }
-    let home = problem.host_at(problem.root);
-    let leader = |host: usize| if host == home { problem.root } else { ranks(host).start };
-    let (own, whole) = (problem.host_at(node), problem.vector());
-    let mates: Range<usize> = ranks(own);
-    let mate = |at: usize| mates.start + (leader(own) - mates.start + at) % mates.len();
-    let at = (node + mates.len() - leader(own)) % mates.len();
-    let mut put = |edges: (Option<Edge>, Vec<Edge>), before: usize, place: &dyn Fn(usize) -> usize| {
-        if let Some(Edge { from, start, .. }) = edges.0 {
-            route.receive(before + start, place(from), [whole.clone()]);
-        }
-        for Edge { to, start, .. } in edges.1 {
-            route.send(before + start, place(to), [whole.clone()]);
-        }
-    };
-    if at == 0 {
-        let edges = trees.far.0.edges((own + hosts - home) % hosts, hosts);
-        put(edges, 0, &|position| leader((home + position) % hosts));
-    }
-    put(trees.near.0.edges(at, mates.len()), far, &mate);
+    let own = problem.host_at(node);
+    let (leads, mates) = (leader(problem, own), problem.places_of(own));
+    let mate = |at: usize| mates.start + (leads - mates.start + at) % mates.len();
+    let at = (node + mates.len() - leads) % mates.len();
+    put(problem, tree.edges(at, mates.len()), before, mate, route);
 }
 
 /// The most messages that the root, and that another leader, sends.
@@ -180,6 +202,18 @@ fn ways(shape: &Shape) -> ((usize, usize), (usize, usize)) {
             (tree.time(places) - hops * (tree.lambda - 1), hops)
         }
     })
+}
+
+/// Rounds and hops within the host that has the most ranks.
+pub fn within(shape: &Shape) -> Formula {
+    let (tree, most) = Trees::of(shape).near;
+    Formula { rounds: tree.children(most), hops: tree.height(most), ..Formula::NOTHING }
+}
+
+/// What of them follows one another on a way that takes as long as all.
+pub fn way_within(shape: &Shape) -> Formula {
+    let (rounds, hops) = ways(shape).1;
+    Formula { rounds, hops, ..Formula::NOTHING }
 }
 
 /// Messages and hops between hosts on that way.

@@ -116,6 +116,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::all_reduce::two_level::ALGORITHM,
     super::all_reduce::direct::ALGORITHM,
     super::all_reduce::postal::ALGORITHM,
+    super::all_reduce::leaders::ALGORITHM,
     super::scan::recursive_doubling::ALGORITHM,
     super::scan::doubling::ALGORITHM,
     super::scan::chain::ALGORITHM,

@@ -175,13 +175,14 @@ fn run_points(
 const GONE: &str = "a run has ended without a word";
 
 /// Messages that a port has under way: one where packets are passed on, so that the first is soon at its next rank; else enough to
-/// hide what a message takes to start; of calls that are short enough to be on their way at once, all.
-fn in_flight(point: &Point, packets: bool) -> Option<usize> {
+/// hide what a message takes to start, and as many as are eager together, of so many bytes in the mean; of calls that are short enough to
+/// be on their way at once, all. (In any case no more than the schedule lets a rank have.)
+fn in_flight(point: &Point, packets: bool, message: f64) -> Option<usize> {
     let passed_on = matches!(point.collective, Collective::Broadcast | Collective::Reduce);
     match (packets && passed_on, point.bytes <= EAGER) {
         (true, _) => Some(1),
         (false, true) => None,
-        (false, false) => Some(4),
+        (false, false) => Some(((EAGER as f64 / message.max(1.0)) as usize).max(4)),
     }
 }
 
@@ -211,7 +212,9 @@ fn measure(simgrid: &SimGrid, group: &[Point], args: &ScaleArgs, worker: usize) 
         let choice =
             choose(&call, element, &options, &network.machine(hosts, per_host)).map_err(|error| error.to_string())?;
         let Choice { algorithm, parameters, predicted, .. } = choice;
-        let in_flight = in_flight(point, parameters.packet.is_some());
+        let formula = (algorithm.formula)(&algorithm.shape(&call, &parameters));
+        let message = formula.elements * element as f64 / formula.rounds.max(1) as f64;
+        let in_flight = in_flight(point, parameters.packet.is_some(), message);
         let work = Work::default();
         let export = Export { algorithm, call, parameters, chosen: None, element, work, in_flight };
         let traces = simgrid.directory().join(&name);

@@ -12,6 +12,7 @@
 
 pub mod direct;
 pub mod histogram;
+pub mod leaders;
 pub mod postal;
 pub mod recursive_doubling;
 pub mod ring;
