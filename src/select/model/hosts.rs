@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn one_rank_of_a_host_speaks_for_all_where_all_together_wait_longer() -> crate::Result<()> {
-        for collective in [Collective::AllReduce, Collective::AllGather, Collective::ReduceScatter] {
+        for collective in [Collective::AllGather, Collective::ReduceScatter] {
             let chosen = |hop_together| {
                 choose(&call(collective, 1), 8, &Options::default(), &emulated(hop_together, 0))
                     .map(|choice| choice.algorithm.far.is_some())
