@@ -8,7 +8,7 @@ use super::arena::{self, Arena};
 use super::budget::{shuffled, split};
 use super::experiment::Experiment;
 use super::jobs::Job;
-use super::native::Native;
+use super::native::{Native, World};
 use super::progress::Progress;
 use super::screening::{distrusted, screen, Screened};
 use super::Side;
@@ -16,8 +16,6 @@ use crate::Failure;
 use hypercoll::collective::Call;
 use hypercoll::explain::Explanation;
 use hypercoll::select::Options;
-use mpi::topology::SimpleCommunicator;
-use std::rc::Rc;
 use std::time::Instant;
 
 /// Repetitions from which a job's cost is estimated.
@@ -147,7 +145,7 @@ pub struct Bench<'s> {
 /// Who makes the call of a job, found before anything is timed.
 enum Caller<'j> {
     Ours(&'j Options),
-    Native(&'j Native, Rc<SimpleCommunicator>),
+    Native(&'j Native, World),
 }
 
 impl<'j> Caller<'j> {

@@ -18,6 +18,9 @@ use std::rc::Rc;
 /// Lets Open MPI look at the variables that force algorithms. It reads this one when it starts, and never again.
 const DYNAMIC_RULES: &str = "coll_tuned_use_dynamic_rules";
 
+/// The communicator on which a call is made.
+pub type World = Rc<SimpleCommunicator>;
+
 /// The communicators of native calls; the library works on a duplicate of the first.
 pub struct Native {
     world: Rc<SimpleCommunicator>,
@@ -135,7 +138,7 @@ impl Native {
 
     /// The communicator of calls by MPI's own choice or by an algorithm that has been forced, which the next calls on it then go by: found
     /// before anything is timed.
-    pub fn ready(&self, forced: Option<&Forced>) -> Rc<SimpleCommunicator> {
+    pub fn ready(&self, forced: Option<&Forced>) -> World {
         self.select(forced);
         let duplicates = self.forced.borrow();
         let duplicate = forced.filter(|_| self.forcing == Some(Forcing::Communicators));

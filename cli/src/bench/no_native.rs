@@ -6,6 +6,8 @@ use std::convert::Infallible;
 
 pub struct Native(Infallible);
 
+pub struct World;
+
 impl Native {
     pub fn can_force(&self) -> bool {
         match self.0 {}
@@ -23,7 +25,11 @@ impl Native {
         match self.0 {}
     }
 
-    pub fn run(&self, _: &Call, _: Option<&Forced>, _: &[f64], _: &mut [f64]) {
+    pub fn ready(&self, _: Option<&Forced>) -> World {
+        match self.0 {}
+    }
+
+    pub fn run(&self, _: &World, _: &Call, _: &[f64], _: &mut [f64]) {
         match self.0 {}
     }
 
