@@ -47,17 +47,14 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     let hosts = cube.hosts.as_ref();
     let (mut times, mut piped, mut single_copy_from) = (None, None, None);
     if lacks.times && apart(cube)? {
-        let ring = Ring::of(cube, |rank| next_host(hosts, cube.size, 1, rank));
+        let ring = Ring::of(cube, |rank| hosts.map_or((rank + 1) % cube.size, |hosts| next_host(hosts, rank)));
         if cube.machine.shared.is_some() {
             single_copy_from = ring.single_copy_from()?;
         }
         let found = ring.times()?;
         let tau = match hosts {
             None => found.tau,
-            Some(hosts) => {
-                let fewest = hosts.most_and_fewest().1;
-                Ring::of(cube, |rank| next_host(Some(hosts), cube.size, fewest, rank)).start_up()?.1
-            }
+            Some(hosts) => Ring::of(cube, |rank| other_host(hosts, rank)).start_up()?.1,
         };
         times = Some(Times { tau, ..found });
         if cube.machine.shared.is_some() {
@@ -132,16 +129,19 @@ fn apart(cube: &Hypercube) -> Result<bool> {
     Ok(false)
 }
 
-/// The rank of the next host to which a rank sends; if it is none of the first `some` of its host, itself. Without hosts, the next rank.
-fn next_host(hosts: Option<&Hosts>, size: usize, some: usize, rank: usize) -> usize {
-    let Some(hosts) = hosts else { return (rank + 1) % size };
+/// For the first rank of a host that of the next one; for others the rank itself.
+fn next_host(hosts: &Hosts, rank: usize) -> usize {
     let place = hosts.place(rank);
     let host = hosts.host(place);
-    let own = place - hosts.places_of(host).start;
-    match own < some {
-        true => hosts.rank(hosts.places_of((host + 1) % hosts.len()).start + own),
+    match place == hosts.places_of(host).start {
+        true => hosts.rank(hosts.places_of((host + 1) % hosts.len()).start),
         false => rank,
     }
+}
+
+/// For every rank one of another host, each of another one, as far as no host has more ranks than all others together.
+fn other_host(hosts: &Hosts, rank: usize) -> usize {
+    hosts.rank((hosts.place(rank) + hosts.most_and_fewest().0) % hosts.ranks())
 }
 
 /// The other one of the first two ranks of a host; for others the rank itself.
@@ -276,5 +276,25 @@ impl<'c> Ring<'c> {
             self.cube.permute(&self.next).algorithm("direct").packet(packet).run(send, &mut *receive)?;
         }
         Ok(start.elapsed().as_secs_f64() / rounds as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_ranks_send_to_other_hosts_and_each_gets_one_message() {
+        for ranks in [&[2, 2][..], &[4, 4, 4, 4], &[4, 3, 2, 1], &[3, 3, 1], &[1, 5, 4]] {
+            for in_turn in [false, true] {
+                let hosts = Hosts::with_ranks(ranks, in_turn).expect("several hosts with several ranks");
+                let mut got: Vec<usize> = (0..hosts.ranks()).map(|rank| other_host(&hosts, rank)).collect();
+                for (rank, &to) in got.iter().enumerate() {
+                    assert_ne!(hosts.host(hosts.place(rank)), hosts.host(hosts.place(to)), "{ranks:?}: {rank} to {to}");
+                }
+                got.sort_unstable();
+                assert!(got.into_iter().eq(0..hosts.ranks()));
+            }
+        }
     }
 }

@@ -36,6 +36,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     formula,
     far: Some(|shape| (between(shape), between(shape))),
     way: Some(|shape| figures(shape, postal::way_within(shape))),
+    among_hosts: true,
     crossing: Some(|shape| ((between(shape) - usize::from(beyond(shape.hosts) > 0)) * shape.count) as f64),
     form: Form::Between(ends, exchange),
     ..DEFAULTS

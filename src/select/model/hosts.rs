@@ -171,6 +171,24 @@ mod tests {
         Ok(())
     }
 
+    #[test]
+    fn leaders_are_chosen_where_there_are_hosts_to_lead() -> crate::Result<()> {
+        let chosen = |call: &Call, machine: &Machine| {
+            choose(call, 8, &Options::default(), machine).map(|choice| choice.algorithm.name)
+        };
+        let hosts = call(Collective::AllReduce, 1);
+        assert_eq!(chosen(&hosts, &emulated(None, 0))?, "leaders");
+        for (size, machine) in
+            [2, 4, 16].into_iter().flat_map(|size| [(size, Machine::network()), (size, Machine::shared_memory(2))])
+        {
+            let alone = Call::new(Collective::AllReduce, size, 1);
+            assert_ne!(chosen(&alone, &machine)?, "leaders", "{size}");
+            let named = Options { algorithm: Some("leaders".into()), ..Options::default() };
+            assert_eq!(choose(&alone, 8, &named, &machine)?.algorithm.name, "leaders");
+        }
+        Ok(())
+    }
+
     /// Three messages of 64 elements, and as much less of long ones as a link has recovered meanwhile.
     #[test]
     fn what_a_link_lets_pass_at_once_takes_no_time() -> crate::Result<()> {
