@@ -89,7 +89,7 @@ struct Kept {
 pub(crate) struct Plans {
     /// Of calls without a layout, and with one.
     kept: [Kept; 2],
-    /// The plans looked up last, each in the place that a few of its numbers give it: looked at first, as comparing a key is faster than
+    /// The plans put there last, each in the place that a few of its numbers give it: looked at first, as comparing a key is faster than
     /// hashing it. A place has the last two, so that two calls in turn that fall on it do not drive each other out.
     recent: Vec<[Option<Named>; 2]>,
 }

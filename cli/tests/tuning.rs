@@ -236,6 +236,17 @@ mod under_mpirun {
         }
     }
 
+    /// What is measured when a communicator is made is measured in one way, whatever calls are to be like.
+    #[test]
+    fn whatever_is_asked_of_calls_the_machine_is_measured() {
+        let asked =
+            [("HYPERCOLL_PORTS", "all-ports"), ("HYPERCOLL_PORTS", "one-way"), ("HYPERCOLL_SYMMETRIZED", "true")];
+        for (variable, value) in asked {
+            let output = mpirun("3", BENCH, &[(variable, value), ("HYPERCOLL_TUNING", "")]);
+            assert_eq!(output.code, Some(0), "{variable}={value}: {}", output.told());
+        }
+    }
+
     #[test]
     fn errors_are_those_of_all_ranks() {
         for (variable, value) in [

@@ -3,9 +3,11 @@
 //! Ranks send round rings: one of every host to one of the next host, so that all ports work at once, and to another of its own. The others
 //! wait, as they do in a collective. What a start-up is, between hosts and within one, and what a byte takes within one, they find out when
 //! all of them send, as they do in a pipelined call: on the cores that they share, and through one port, it goes up with the messages of all.
+//! What all ranks of several hosts wait for each other, a barrier tells.
 
 use super::Hypercube;
 use crate::address::Hosts;
+use crate::algorithm::PortModel;
 use crate::collective::{Call, Collective};
 use crate::error::Result;
 use crate::executor::mpi::core;
@@ -87,7 +89,12 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
 /// The hop by which that machine takes as long for a barrier of all ranks as it does: they wait for each other's messages in every round,
 /// which takes longer than messages round a ring, as the last of all counts.
 fn hop_together(cube: &Hypercube, machine: &Machine) -> Result<Option<f64>> {
-    let algorithm = Options { algorithm: Some("recursive_doubling".into()), ..Options::default() };
+    let algorithm = Options {
+        algorithm: Some("recursive_doubling".into()),
+        ports: Some(PortModel::OnePort),
+        symmetrized: Some(false),
+        ..Options::default()
+    };
     let mut times = [0.0; TURNS];
     for time in &mut times {
         cube.barrier()?;
@@ -273,7 +280,9 @@ impl<'c> Ring<'c> {
         self.cube.barrier()?;
         let start = Instant::now();
         for _ in 0..rounds {
-            self.cube.permute(&self.next).algorithm("direct").packet(packet).run(send, &mut *receive)?;
+            // All that the environment could ask for is said, as what is measured is this.
+            let message = self.cube.permute(&self.next).algorithm("direct").packet(packet);
+            message.ports(PortModel::OnePort).symmetrized(false).run(send, &mut *receive)?;
         }
         Ok(start.elapsed().as_secs_f64() / rounds as f64)
     }

@@ -12,7 +12,7 @@
 //! Cost: L = floor(log2 H) exchanges, one message more before and after them if H is no power of two, and f(R) - mu + 1 messages up and as many
 //! down, each of the vector.
 //!
-//! Memory: for a leader a vector for each message that it gets before the way down, but the first one.
+//! Memory: for a leader a vector for each message that it gets before the way down, but the first one; in place, for that one as well.
 //!
 //! Correctness condition: after the trees a leader has what its host contributes; after an exchange the hosts that agree in all lower bits
 //! have the same. All ranks get the same bits.

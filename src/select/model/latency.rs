@@ -27,7 +27,6 @@ pub fn of(algorithm: &Algorithm, call: &Call, element: usize, machine: &Machine)
 pub fn one_way(machine: &Machine) -> Machine {
     let half = |Times { tau, hop, t_c }: Times| Times { tau: tau / 2.0, hop: hop + tau / 2.0, t_c };
     let Times { tau, hop, t_c } = half(Times { tau: machine.tau, hop: machine.hop, t_c: machine.t_c });
-    let hop_together = machine.hop_together.map(|hop| hop + tau);
     let near = Some(half(machine.near.unwrap_or(Times::NEAR)));
-    Machine { tau, hop, hop_together, t_c, near, ..machine.clone() }
+    Machine { tau, hop, t_c, near, ..machine.clone() }
 }
