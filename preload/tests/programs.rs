@@ -99,7 +99,7 @@ fn wrong_programs_get_errors_on_all_ranks() {
         let output = through_hypercoll(&ALL, 3, &program, &[what, "return"]);
         assert_eq!(output.code, Some(0), "{what}: {}", output.told());
         // MPICH 4.0 keeps no text of ours: it goes to standard error, that of the second error as well.
-        let kept = !output.stdout.contains("class other: Other MPI error");
+        let kept = cfg!(open_mpi) || !output.stdout.contains("class other: Other MPI error");
         let (texts, times) = if kept { (&output.stdout, 1) } else { (&output.stderr, 2) };
         for rank in 0..3 {
             let class = if kept { format!("rank {rank} class other: ") } else { String::new() };
@@ -122,7 +122,7 @@ fn wrong_programs_get_errors_on_all_ranks() {
     assert!(output.stderr.contains("rank 1 has ended") || launcher, "{}", output.told());
     let output = through_hypercoll(&[ALL[0], ALL[1], OFF], 3, &program, &["calls", "return"]);
     let texts = [&output.stdout, &output.stderr].map(|text| text.matches(differ[0]).count());
-    assert!(output.code == Some(0) && (texts == [3, 0] || texts == [0, 6]), "{}", output.told());
+    assert!(output.code == Some(0) && (texts == [3, 0] || !cfg!(open_mpi) && texts == [0, 6]), "{}", output.told());
     let output = through_hypercoll(&[ALL[0], ALL[1], OFF], 3, &program, &["calls"]);
     assert!(!matches!(output.code, Some(0) | None) && output.stderr.contains(differ[0]), "{}", output.told());
     let output = through_hypercoll(&ALL, 3, &program, &["nothing"]);
@@ -212,7 +212,7 @@ fn spawned_ranks_are_not_waited_for() {
         let variables = [("HYPERCOLL_FROM_CALL", from), ALL[1], ("HYPERCOLL_REPORT", "-")];
         let output = through_hypercoll(&variables, 2, &program, &[]);
         // Debian's MPICH 4.0 can now and then not, natively either.
-        if output.stderr.contains("Error in spawn call") {
+        if !cfg!(open_mpi) && output.stderr.contains("Error in spawn call") {
             return eprintln!("this MPI cannot spawn ranks");
         }
         assert_eq!(output.code, Some(0), "{}", output.told());
