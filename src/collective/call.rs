@@ -54,7 +54,6 @@ impl Call {
     }
 
     /// As [`Call::new`], without a peer and a permutation, for a caller who has them.
-    #[inline]
     pub(crate) fn bare(collective: Collective, size: usize, count: usize) -> Call {
         Call {
             collective,

@@ -36,16 +36,6 @@ impl Hypercube {
         self.prepare(Collective::Barrier, 0).run(at, Ok(Arguments::new::<u8>(at, 0, &[], &mut [])))
     }
 
-    /// The same with options.
-    #[cfg(feature = "mpi")]
-    #[track_caller]
-    pub(super) fn barrier_by(&self, options: &Options) -> Result<()> {
-        let at = Location::caller();
-        let mut prepared = self.prepare(Collective::Barrier, 0);
-        prepared.options.clone_from(options);
-        prepared.run(at, Ok(Arguments::new::<u8>(at, 0, &[], &mut [])))
-    }
-
     /// All-gather: `receive` becomes the blocks `send` of all ranks, by rank.
     ///
     /// All ranks: `send` has m elements, `receive` m times [`Hypercube::size`].
@@ -318,7 +308,6 @@ impl Hypercube {
     ///     assert_eq!(data, [5; 1000]);
     /// });
     /// ```
-    #[inline]
     pub fn broadcast(&self, root: usize) -> Broadcast<'_> {
         Broadcast(self.prepare(Collective::Broadcast, root))
     }
@@ -334,7 +323,6 @@ impl Hypercube {
     ///     assert_eq!(mine, 1.5 + cube.rank() as f64);
     /// });
     /// ```
-    #[inline]
     pub fn scatter(&self, root: usize) -> Scatter<'_> {
         Scatter(self.prepare(Collective::Scatter, root))
     }
@@ -349,7 +337,6 @@ impl Hypercube {
     ///     assert_eq!(all, if cube.rank() == 2 { [1, 2, 3] } else { [0; 3] });
     /// });
     /// ```
-    #[inline]
     pub fn gather(&self, root: usize) -> Gather<'_> {
         Gather(self.prepare(Collective::Gather, root))
     }
@@ -366,7 +353,6 @@ impl Hypercube {
     ///     assert_eq!(all, [0, 1, 2, 3]);
     /// });
     /// ```
-    #[inline]
     pub fn all_gather(&self) -> AllGather<'_> {
         AllGather(self.prepare(Collective::AllGather, 0))
     }
@@ -381,7 +367,6 @@ impl Hypercube {
     ///     assert_eq!(receive, [0, 1, 2, 3]);
     /// });
     /// ```
-    #[inline]
     pub fn all_to_all(&self) -> AllToAll<'_> {
         AllToAll(self.prepare(Collective::AllToAll, 0))
     }
@@ -398,7 +383,6 @@ impl Hypercube {
     ///     assert_eq!(receive, [1, 2, 4].map(|bit| cube.rank() ^ bit));
     /// });
     /// ```
-    #[inline]
     pub fn neighbor_all_to_all(&self) -> NeighborAllToAll<'_> {
         NeighborAllToAll(self.prepare(Collective::NeighborAllToAll, 0))
     }
@@ -415,7 +399,6 @@ impl Hypercube {
     ///     assert_eq!(product, if cube.rank() == 1 { 24 } else { 0 });
     /// });
     /// ```
-    #[inline]
     pub fn reduce(&self, root: usize) -> Reduce<'_> {
         Reduce(self.prepare(Collective::Reduce, root))
     }
@@ -432,7 +415,6 @@ impl Hypercube {
     ///     assert_eq!(most, 3 * cube.rank());
     /// });
     /// ```
-    #[inline]
     pub fn reduce_scatter(&self) -> ReduceScatter<'_> {
         ReduceScatter(self.prepare(Collective::ReduceScatter, 0))
     }
@@ -449,7 +431,6 @@ impl Hypercube {
     ///     assert_eq!(bits, 0b1111);
     /// });
     /// ```
-    #[inline]
     pub fn all_reduce(&self) -> AllReduce<'_> {
         AllReduce(self.prepare(Collective::AllReduce, 0))
     }
@@ -487,14 +468,9 @@ impl Hypercube {
         }
     }
 
-    #[inline]
     pub(super) fn prepare(&self, collective: Collective, root: usize) -> Prepared<'_> {
-        let call = Call::bare(collective, self.size, 0);
-        // Put together in its place: short calls notice each copy.
-        let mut prepared =
-            Prepared { cube: self, call, options: Options::default(), lengths: None, besides: None, chosen: None };
-        prepared.call.root = root;
-        self.placed(&mut prepared.call);
-        prepared
+        let mut call = Call::bare(collective, self.size, 0).with_root(root);
+        self.placed(&mut call);
+        Prepared { cube: self, call, options: Options::default(), lengths: None, besides: None, chosen: None }
     }
 }

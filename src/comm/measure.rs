@@ -7,13 +7,13 @@
 
 use super::Hypercube;
 use crate::address::Hosts;
-use crate::algorithm::PortModel;
+use crate::algorithm::{registry, Parameters, PortModel};
 use crate::collective::{Call, Collective};
 use crate::error::Result;
 use crate::executor::mpi::core;
 use crate::executor::SINGLE_COPY_FROM;
 use crate::operation::SystemOperation;
-use crate::select::{choose, Lacks, Machine, Measurement, Options, Times};
+use crate::select::{predict, Lacks, Machine, Measurement, Options, Times};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -89,27 +89,24 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
 /// The hop by which that machine takes as long for a barrier of all ranks as it does: they wait for each other's messages in every round,
 /// which takes longer than messages round a ring, as the last of all counts.
 fn hop_together(cube: &Hypercube, machine: &Machine) -> Result<Option<f64>> {
-    let algorithm = Options {
-        algorithm: Some("recursive_doubling".into()),
-        ports: Some(PortModel::OnePort),
-        symmetrized: Some(false),
-        ..Options::default()
-    };
+    let algorithm = registry::find(Collective::Barrier, "recursive_doubling")?;
+    let parameters = Parameters::new(PortModel::OnePort);
+    let options = Options::exactly(algorithm, &parameters);
+    let call = Call { hosts: cube.hosts.clone(), ..Call::new(Collective::Barrier, cube.size, 0) };
     let mut times = [0.0; TURNS];
     for time in &mut times {
         cube.barrier()?;
         let start = Instant::now();
-        cube.barrier_by(&algorithm)?;
+        cube.collective(call.clone()).options(&options).run(&[0u8; 0], &mut [])?;
         *time = start.elapsed().as_secs_f64();
     }
     cube.all_reduce_in_place(&mut times, SystemOperation::max())?;
     times.sort_by(f64::total_cmp);
-    let call = Call { hosts: cube.hosts.clone(), ..Call::new(Collective::Barrier, cube.size, 0) };
     let predicted = |hop: f64| {
         let machine = Machine { hop_together: Some(hop), ..machine.clone() };
-        Ok(choose(&call, 1, &algorithm, &machine)?.model)
+        predict(algorithm, &call, 1, &parameters, &machine)
     };
-    let (other, hops) = (predicted(0.0)?, predicted(1.0)? - predicted(0.0)?);
+    let (other, hops) = (predicted(0.0), predicted(1.0) - predicted(0.0));
     Ok((hops > 0.0).then(|| (times[TURNS / 4] - other) / hops))
 }
 

@@ -23,12 +23,12 @@ pub type World = Rc<SimpleCommunicator>;
 
 /// The communicators of native calls; the library works on a duplicate of the first.
 pub struct Native {
-    world: Rc<SimpleCommunicator>,
+    world: World,
     rank: usize,
     variables: Option<ControlVariables>,
     forcing: Option<Forcing>,
     /// Duplicates on which an algorithm is forced.
-    forced: RefCell<HashMap<Forced, Rc<SimpleCommunicator>>>,
+    forced: RefCell<HashMap<Forced, World>>,
     /// The collective whose variable of MPICH's is set, and to what.
     set: Cell<Option<(&'static str, i64)>>,
     /// The cube as MPI's graph, once all ranks have asked for it.
@@ -138,6 +138,9 @@ impl Native {
 
     /// The communicator of calls by MPI's own choice or by an algorithm that has been forced, which the next calls on it then go by: found
     /// before anything is timed.
+    ///
+    /// # Panics
+    /// If [`Native::force`] has not been called for the algorithm before.
     pub fn ready(&self, forced: Option<&Forced>) -> World {
         self.select(forced);
         let duplicates = self.forced.borrow();

@@ -28,6 +28,11 @@ fn upper(shape: &Shape) -> f64 {
     f64::from(dimension_for(shape.hosts)) / f64::from(shape.n.max(1))
 }
 
+/// Whether all ranks have as much to send.
+fn all_send(formula: &Formula, shape: &Shape) -> bool {
+    formula.moved >= shape.size as f64 * formula.elements
+}
+
 /// As the row says, or, if it does not: along the edges of a cube the upper dimensions lead to other hosts; elsewhere all ranks but those
 /// of the own host are on others.
 fn far(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: f64) -> Far {
@@ -61,7 +66,7 @@ fn far(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: f64) -> F
     // of the cube are neighbours, on one host.
     let nodes = nodes_a_rank(shape.size, algorithm.cube_edges) as f64;
     let come = most * formula.moved / size;
-    let leave = if formula.moved >= size * formula.elements { most } else { 1.0 } * formula.elements;
+    let leave = if all_send(formula, shape) { most } else { 1.0 } * formula.elements;
     // Whatever the way, the blocks of all other hosts enter one, or leave it. Where all ports of the root work at once, the busiest of
     // them decides, and what leaves it over the others within its host goes on over links of that same host: counted in the schedules
     // of scatters on 8 hosts of 2 ranks, the busiest link carries .93 to 1.13 times as much, of the SBT .75.
@@ -120,8 +125,8 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
         _ => 0.0,
     };
     // Where one rank of a host sends for all, it does so while they wait.
-    let all_send = algorithm.far.is_none() && shape.size as f64 * formula.elements <= formula.moved;
-    let hop = machine.hop_together.filter(|_| all_send).unwrap_or(machine.hop);
+    let together = algorithm.far.is_none() && all_send(&formula, &shape);
+    let hop = machine.hop_together.filter(|_| together).unwrap_or(machine.hop);
     (at_rate + still + waits) * transfers + part * besides + hops * hop + near
 }
 
