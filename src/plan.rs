@@ -7,7 +7,7 @@
 use crate::collective::{Call, Layout};
 use crate::error::Result;
 use crate::hash::Fnv;
-use crate::schedule::Schedule;
+use crate::schedule::{Beginning, Schedule};
 use crate::select::{Choice, Options};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -25,13 +25,13 @@ const FEWER: usize = 8;
 struct PlanKey {
     call: Call,
     element: usize,
-    options: Options,
+    options: Option<Box<Options>>,
 }
 
 impl PlanKey {
     /// Without the key of what is looked for, which would be copies.
-    fn is_of(&self, call: &Call, element: usize, options: &Options) -> bool {
-        self.element == element && self.call == *call && self.options == *options
+    fn is_of(&self, call: &Call, element: usize, options: Option<&Options>) -> bool {
+        self.element == element && self.call == *call && self.options.as_deref() == options
     }
 }
 
@@ -41,6 +41,7 @@ pub(crate) struct Plan {
     pub element: usize,
     pub choice: Choice,
     pub schedule: Schedule,
+    pub beginning: Beginning,
     /// [`Call::send_len`] and [`Call::receive_len`] of this rank.
     pub lengths: (usize, usize),
     /// A hash of the call, of what was asked for and of what was chosen: the same on all ranks that agree, whatever program they run.
@@ -58,7 +59,8 @@ impl Plan {
     ) -> Plan {
         let signature = Fnv::of(&(call.agreed(), element, options, choice.algorithm.name, &choice.parameters));
         let lengths = (call.send_len(rank), call.receive_len(rank));
-        Plan { call: call.clone(), element, choice, schedule, lengths, signature }
+        let beginning = schedule.beginning();
+        Plan { call: call.clone(), element, choice, schedule, beginning, lengths, signature }
     }
 
     /// Operations, their ranges and dependencies, and what the call lists: blocks and targets. Several plans
@@ -95,13 +97,14 @@ pub(crate) struct Plans {
 }
 
 /// The place at hand of a call.
-fn place(call: &Call, element: usize, options: &Options) -> usize {
-    let name = options.algorithm.as_ref().map_or(0, |name| name.len() + name.bytes().next().map_or(0, usize::from));
+fn place(call: &Call, element: usize, options: Option<&Options>) -> usize {
+    let name = options.and_then(|options| options.algorithm.as_ref());
+    let name = name.map_or(0, |name| name.len() + name.bytes().next().map_or(0, usize::from));
     let small = call.root << 20 ^ (call.collective as usize) << 8 ^ element ^ name << 40;
     let numbers = [
         (call.count, 0x9e37_79b9_7f4a_7c15),
         (small, 0xc2b2_ae3d_27d4_eb4f),
-        (options.packet.unwrap_or(0), 0x1656_67b1_9e37_79f9),
+        (options.and_then(|options| options.packet).unwrap_or(0), 0x1656_67b1_9e37_79f9),
     ];
     // Products of odd numbers, which do not wait for each other.
     let mixed = numbers.iter().fold(0, |mixed: u64, &(number, factor)| mixed ^ (number as u64).wrapping_mul(factor));
@@ -119,7 +122,7 @@ impl Plans {
         &mut self,
         call: &Call,
         element: usize,
-        options: &Options,
+        options: Option<&Options>,
         make: impl FnOnce() -> Result<Plan>,
     ) -> Result<Rc<Plan>> {
         let place = place(call, element, options);
@@ -128,7 +131,7 @@ impl Plans {
                 return Ok(Rc::clone(plan));
             }
         }
-        let key = PlanKey { call: call.clone(), element, options: options.clone() };
+        let key = PlanKey { call: call.clone(), element, options: options.cloned().map(Box::new) };
         let unequal = call.layout.is_some();
         let kept = &mut self.kept[usize::from(unequal)];
         let plan = match kept.plans.get(&key) {
@@ -178,6 +181,7 @@ mod tests {
             element: 1,
             choice,
             schedule: builder.finish(0, 2, 0),
+            beginning: Beginning::default(),
             lengths: (0, 0),
             signature: 0,
         }
@@ -185,7 +189,7 @@ mod tests {
 
     /// Looks a call up, whose plan has so many sends; the bounds hold after that.
     fn find(plans: &mut Plans, call: &Call, sends: usize) -> Rc<Plan> {
-        let found = plans.find(call, 1, &Options::default(), || Ok(plan(call, sends))).unwrap();
+        let found = plans.find(call, 1, None, || Ok(plan(call, sends))).unwrap();
         assert!(plans.recent.len() <= MOST_RECENT + MOST_RECENT / FEWER);
         for (kept, fewer) in plans.kept.iter().zip([1, FEWER]) {
             assert!(kept.plans.len() <= MOST_PLANS / fewer);
@@ -217,7 +221,7 @@ mod tests {
         for (call, made) in calls.iter().zip(made) {
             assert!(Rc::ptr_eq(&find(&mut plans, call, 1), &made));
         }
-        let refused = plans.find(&Call::new(Collective::Barrier, 2, 0), 1, &Options::default(), || Err(Error::Packet));
+        let refused = plans.find(&Call::new(Collective::Barrier, 2, 0), 1, None, || Err(Error::Packet));
         assert!(refused.is_err() && plans.kept[0].plans.len() == calls.len());
     }
 
@@ -241,7 +245,7 @@ mod tests {
         let mut plans = Plans::default();
         let call = |count| Call::new(Collective::Broadcast, 2, count);
         for count in 0..MOST_PLANS {
-            plans.find(&call(count), 1, &Options::default(), || Ok(plan(&call(count), 1))).unwrap();
+            plans.find(&call(count), 1, None, || Ok(plan(&call(count), 1))).unwrap();
         }
         assert_eq!(plans.kept[0].plans.len(), MOST_PLANS);
         for more in 1..5 {

@@ -7,13 +7,16 @@ use std::sync::Arc;
 
 /// Links that must carry nothing, and the way round each.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Avoided {
+pub struct Avoided(Arc<Ways>);
+
+#[derive(PartialEq, Eq, Hash, Debug)]
+struct Ways {
     /// Ranks of the cube.
     size: usize,
     /// The ranks from one end of each link to the other, both included; ascending by the link.
-    natural: Arc<[Vec<usize>]>,
+    natural: Vec<Vec<usize>>,
     /// The same for calls whose ranks are hosted in order.
-    ordered: Arc<[Vec<usize>]>,
+    ordered: Vec<Vec<usize>>,
 }
 
 impl Avoided {
@@ -44,17 +47,17 @@ impl Avoided {
             });
             ways.collect::<Result<Vec<_>>>()
         };
-        Ok(Avoided { size, natural: ways(false)?.into(), ordered: ways(true)?.into() })
+        Ok(Avoided(Arc::new(Ways { size, natural: ways(false)?, ordered: ways(true)? })))
     }
 
     /// The number of ranks of the cube.
     pub fn size(&self) -> usize {
-        self.size
+        self.0.size
     }
 
     /// The links, each as (lower rank, higher rank), ascending.
     pub fn links(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.natural.iter().filter_map(|way| Some((*way.first()?, *way.last()?)))
+        self.0.natural.iter().filter_map(|way| Some((*way.first()?, *way.last()?)))
     }
 
     /// Whether the link between two ranks is one of them.
@@ -66,7 +69,7 @@ impl Avoided {
     /// algorithm becomes; and how many these are. `ordered`: ranks are hosted in order; `one_way`: the two directions take turns.
     pub(crate) fn ways(&self, ordered: bool, one_way: bool) -> (Vec<(Vec<usize>, usize)>, usize) {
         let (mut ways, mut stride) = (Vec::new(), 1);
-        for way in if ordered { &self.ordered } else { &self.natural }.iter() {
+        for way in if ordered { &self.0.ordered } else { &self.0.natural }.iter() {
             let hops = way.len() - 1;
             ways.push((way.clone(), stride));
             stride += if one_way { hops } else { 0 };
@@ -127,8 +130,8 @@ mod tests {
             for a in 0..1usize << n {
                 for b in (0..n).map(|port| a ^ 1 << port).filter(|&b| a < b) {
                     let avoided = Avoided::new(1 << n, &[(b, a), (a, b)]).unwrap();
-                    assert_eq!(avoided.natural.len(), 1, "one link, however it is named");
-                    let way = &avoided.natural[0];
+                    assert_eq!(avoided.0.natural.len(), 1, "one link, however it is named");
+                    let way = &avoided.0.natural[0];
                     assert_eq!((way.len(), way[0], way[3]), (4, a, b));
                     assert!(way
                         .windows(2)

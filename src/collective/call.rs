@@ -30,7 +30,7 @@ pub struct Call {
     /// the longest.
     pub layout: Option<Layout>,
     /// For a matrix product: its shape, where the matrices are not squares with sides of `count` elements on the usual grid.
-    pub matrices: Option<MatrixProduct>,
+    pub matrices: Option<Box<MatrixProduct>>,
     /// Links, as pairs of ranks, that must carry nothing.
     pub avoid: Option<Avoided>,
     /// The hosts of the ranks, where there are several, with several ranks. Algorithms see ranks at the places that these give them,
@@ -54,6 +54,7 @@ impl Call {
     }
 
     /// As [`Call::new`], without a peer and a permutation, for a caller who has them.
+    #[inline]
     pub(crate) fn bare(collective: Collective, size: usize, count: usize) -> Call {
         Call {
             collective,
@@ -98,7 +99,7 @@ impl Call {
 
     /// For a matrix product: its shape and distribution.
     pub fn product(&self) -> MatrixProduct {
-        self.matrices.unwrap_or_else(|| MatrixProduct::square(self.size, self.count))
+        self.matrices.as_deref().copied().unwrap_or_else(|| MatrixProduct::square(self.size, self.count))
     }
 
     /// The mask by which a permutation translates every rank, if it does: rank i's vector goes to rank i XOR mask.

@@ -20,7 +20,10 @@ use std::sync::Arc;
 
 /// Blocks of unequal lengths: where each begins in the space, and in the buffers of the rank on which it lies.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Layout {
+pub struct Layout(Arc<Blocks>);
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Blocks {
     kind: Kind,
     known: Known,
     /// Whether what passes through a rank stays in its receive buffer, block after block.
@@ -96,7 +99,7 @@ impl Layout {
         let starts = prefix_sums(sends.iter().copied().chain(others));
         let one_after_another = |lengths: &[usize]| prefix_sums(lengths.iter().copied());
         let places = [sends, receives].map(one_after_another).map(Some);
-        Layout { places, ..Layout::with(Kind::Row { rank, starts }, Known::Own) }
+        Layout::with(Kind::Row { rank, starts }, Known::Own).altered(|blocks| blocks.places = places)
     }
 
     /// Those of one block a rank, of `size` ranks, that this rank knows: `(block, length)`, ascending by block.
@@ -106,44 +109,47 @@ impl Layout {
     }
 
     fn with(kind: Kind, known: Known) -> Layout {
-        Layout { kind, known, keeps: false, places: [None, None] }
+        Layout(Arc::new(Blocks { kind, known, keeps: false, places: [None, None] }))
+    }
+
+    fn altered(mut self, alter: impl FnOnce(&mut Blocks)) -> Layout {
+        alter(Arc::make_mut(&mut self.0));
+        self
     }
 
     /// The same, where this rank knows all lengths, but acts on what all ranks know.
     pub fn knowing(self, known: Known) -> Layout {
-        Layout { known, ..self }
+        self.altered(|blocks| blocks.known = known)
     }
 
     /// The same, where what passes through a rank stays on it: its receive buffer has all blocks that it knows, one after another.
     pub(crate) fn keeping(self) -> Layout {
-        Layout { keeps: true, ..self }
+        self.altered(|blocks| blocks.keeps = true)
     }
 
     pub(super) fn keeps(&self) -> bool {
-        self.keeps
+        self.0.keeps
     }
 
     /// The same, where blocks lie in this rank's send buffer at these offsets, by block or, of an all-to-all, by target. They may overlap.
-    pub fn sent_from(mut self, offsets: impl Into<Arc<[usize]>>) -> Layout {
-        self.places[SENT] = Some(offsets.into());
-        self
+    pub fn sent_from(self, offsets: impl Into<Arc<[usize]>>) -> Layout {
+        self.altered(|blocks| blocks.places[SENT] = Some(offsets.into()))
     }
 
     /// The same, where blocks come to lie in this rank's receive buffer at these offsets, by block or, of an all-to-all, by source. They do
     /// not overlap.
-    pub fn received_at(mut self, offsets: impl Into<Arc<[usize]>>) -> Layout {
-        self.places[RECEIVED] = Some(offsets.into());
-        self
+    pub fn received_at(self, offsets: impl Into<Arc<[usize]>>) -> Layout {
+        self.altered(|blocks| blocks.places[RECEIVED] = Some(offsets.into()))
     }
 
     /// What this rank knows.
     pub fn known(&self) -> Known {
-        self.known
+        self.0.known
     }
 
     /// Number of blocks of the call; all that one could know of them.
     pub(crate) fn blocks(&self) -> usize {
-        match &self.kind {
+        match &self.0.kind {
             Kind::Vectors { starts } | Kind::Pairs { starts, .. } => starts.len().saturating_sub(1),
             Kind::Row { .. } => self.ranks() * self.ranks(),
             Kind::Some { size, .. } => *size,
@@ -152,16 +158,16 @@ impl Layout {
 
     /// Numbers that are listed.
     pub(crate) fn listed(&self) -> usize {
-        let kind = match &self.kind {
+        let kind = match &self.0.kind {
             Kind::Vectors { starts } | Kind::Row { starts, .. } => starts.len(),
             Kind::Pairs { starts, offsets } => starts.len() + offsets.len(),
             Kind::Some { blocks, starts, .. } => blocks.len() + starts.len(),
         };
-        kind + self.places.iter().flatten().map(|places| places.len()).sum::<usize>()
+        kind + self.0.places.iter().flatten().map(|places| places.len()).sum::<usize>()
     }
 
     fn starts(&self) -> &[usize] {
-        match &self.kind {
+        match &self.0.kind {
             Kind::Vectors { starts } | Kind::Pairs { starts, .. } => starts,
             Kind::Row { starts, .. } | Kind::Some { starts, .. } => starts,
         }
@@ -174,7 +180,7 @@ impl Layout {
 
     /// The positions of a block; none of one that this rank does not know.
     pub(super) fn block(&self, index: usize) -> Range<usize> {
-        let at = match &self.kind {
+        let at = match &self.0.kind {
             &Kind::Row { rank, .. } => match (index / self.ranks(), index % self.ranks()) {
                 (from, to) if from == rank => to,
                 (from, to) if to == rank => self.ranks() + from,
@@ -192,7 +198,7 @@ impl Layout {
     /// The block that holds a position.
     pub(super) fn index(&self, at: usize) -> usize {
         let place = self.starts().partition_point(|&start| start <= at) - 1;
-        match &self.kind {
+        match &self.0.kind {
             Kind::Row { rank, .. } if place < self.ranks() => rank * self.ranks() + place,
             Kind::Row { rank, .. } => (place - self.ranks()) * self.ranks() + rank,
             Kind::Some { blocks, .. } => blocks[place],
@@ -202,7 +208,7 @@ impl Layout {
 
     /// Offset in the receive buffer of a block from a rank, of an all-to-all.
     pub(super) fn place_from(&self, from: usize, index: usize) -> usize {
-        match (&self.kind, &self.places[RECEIVED]) {
+        match (&self.0.kind, &self.0.places[RECEIVED]) {
             (_, Some(places)) => places[from],
             (Kind::Pairs { offsets, .. }, None) => offsets[index],
             (_, None) => 0,
@@ -211,7 +217,7 @@ impl Layout {
 
     /// Offsets of blocks in a buffer that holds those of all ranks, if they do not follow one another.
     pub(super) fn places(&self, sent: bool) -> Option<&[usize]> {
-        self.places[if sent { SENT } else { RECEIVED }].as_deref()
+        self.0.places[if sent { SENT } else { RECEIVED }].as_deref()
     }
 
     /// Elements of all blocks that this rank knows.
@@ -221,7 +227,7 @@ impl Layout {
 
     /// Elements of the longest block, or of the longest that this rank knows.
     pub fn longest(&self) -> usize {
-        if let Known::Passing { longest, .. } | Known::Summary { longest, .. } = self.known {
+        if let Known::Passing { longest, .. } | Known::Summary { longest, .. } = self.0.known {
             return longest;
         }
         self.starts().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0)
@@ -229,16 +235,16 @@ impl Layout {
 
     /// What all ranks know of it.
     pub(super) fn agreed(&self) -> Layout {
-        let kind = match self.known {
-            Known::All => self.kind.clone(),
+        let kind = match self.0.known {
+            Known::All => self.0.kind.clone(),
             _ => Kind::Vectors { starts: Arc::default() },
         };
-        Layout { keeps: self.keeps, ..Layout::with(kind, self.known) }
+        Layout::with(kind, self.0.known).altered(|blocks| blocks.keeps = self.0.keeps)
     }
 
     /// Elements of all blocks and of the longest, as all ranks know them, if they do.
     fn summary(&self) -> Option<(usize, usize)> {
-        match self.known {
+        match self.0.known {
             Known::All => Some((self.end(), self.longest())),
             Known::Passing { sum, longest } | Known::Summary { sum, longest } => Some((sum, longest)),
             Known::Own => None,
@@ -256,7 +262,7 @@ impl Layout {
         let Some((sum, longest)) = self.summary() else { return 1 };
         let size = self.blocks().max(1);
         let mean = sum.div_ceil(size);
-        match (&self.kind, rooted) {
+        match (&self.0.kind, rooted) {
             (Kind::Pairs { .. } | Kind::Row { .. }, _) => longest,
             (_, true) => mean.max(longest.saturating_mul(ports).div_ceil(size)),
             (_, false) if steps == Steps::OneByOne => longest,

@@ -275,7 +275,7 @@ mod tests {
                     calls.push(call.clone());
                     let (grid_rows, grid_columns) = (size, 1);
                     let sides = MatrixProduct { rows: count, inner: count + 2, columns: 3, grid_rows, grid_columns };
-                    call.matrices = Some(sides);
+                    call.matrices = Some(sides.into());
                 }
                 if matches!(collective, Collective::AllToAll | Collective::TransposeRows) {
                     calls.push(call.clone());

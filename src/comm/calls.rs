@@ -10,7 +10,6 @@ use crate::collective::{Call, Collective};
 use crate::engine::arguments::Arguments;
 use crate::error::Result;
 use crate::operation::Reduction;
-use crate::select::Options;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -295,7 +294,7 @@ impl Hypercube {
     /// ```
     pub fn collective(&self, mut call: Call) -> Given<'_> {
         self.placed(&mut call);
-        Given(Prepared { cube: self, call, options: Options::default(), lengths: None, besides: None, chosen: None })
+        Given(Prepared::of(self, call))
     }
 
     /// A broadcast with options.
@@ -469,8 +468,8 @@ impl Hypercube {
     }
 
     pub(super) fn prepare(&self, collective: Collective, root: usize) -> Prepared<'_> {
-        let mut call = Call::bare(collective, self.size, 0).with_root(root);
-        self.placed(&mut call);
-        Prepared { cube: self, call, options: Options::default(), lengths: None, besides: None, chosen: None }
+        let avoid = self.avoid.borrow().clone();
+        let hosts = self.hosts.as_ref().filter(|_| avoid.is_none() && collective.knows_hosts()).cloned();
+        Prepared::of(self, Call { root, avoid, hosts, ..Call::bare(collective, self.size, 0) })
     }
 }

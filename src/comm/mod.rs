@@ -379,9 +379,16 @@ impl Hypercube {
     }
 
     /// The plan of a call: checked and built once, then found again.
-    fn plan(&self, call: &Call, element: usize, options: &Options, chosen: Option<&Choice>) -> Result<Rc<Plan>> {
+    fn plan(
+        &self,
+        call: &Call,
+        element: usize,
+        options: Option<&Options>,
+        chosen: Option<&Choice>,
+    ) -> Result<Rc<Plan>> {
         self.plans.borrow_mut().find(call, element, options, || {
             call.check()?;
+            let options = &options.cloned().unwrap_or_default();
             let overrides = self.overrides.as_ref().map_err(Clone::clone)?;
             let choice = match chosen {
                 Some(choice) => choice.clone(),

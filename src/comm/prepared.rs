@@ -18,16 +18,39 @@ use std::rc::Rc;
 pub(super) struct Prepared<'c> {
     pub(super) cube: &'c Hypercube,
     pub(super) call: Call,
-    pub(super) options: Options,
     /// Lengths to be compared with those that the call says, if they have not been: elements of both buffers.
     pub(super) lengths: Option<[usize; 2]>,
+    /// What is asked of it, if anything is. Most calls are asked for nothing, and are moved about with less.
+    asked: Option<Box<Asked>>,
+}
+
+/// What is asked of a call beside its arguments.
+#[derive(Clone, Default)]
+pub(super) struct Asked {
+    pub(super) options: Options,
     /// What else ranks must agree on, in words.
     pub(super) besides: Option<Rc<str>>,
     /// What has been chosen for it, if something has, and is what the options say.
     pub(super) chosen: Option<Choice>,
 }
 
-impl Prepared<'_> {
+impl<'c> Prepared<'c> {
+    /// A call of which nothing is asked.
+    #[inline]
+    pub(super) fn of(cube: &'c Hypercube, call: Call) -> Prepared<'c> {
+        Prepared { cube, call, lengths: None, asked: None }
+    }
+
+    /// What is asked of it, to be asked for more.
+    pub(super) fn asked(&mut self) -> &mut Asked {
+        self.asked.get_or_insert_default()
+    }
+
+    /// The options, if they say anything.
+    pub(super) fn options(&self) -> Option<&Options> {
+        self.asked.as_ref().map(|asked| &asked.options).filter(|options| !options.is_empty())
+    }
+
     pub(super) fn is_root(&self) -> bool {
         self.cube.rank == self.call.root
     }
@@ -93,14 +116,15 @@ impl Prepared<'_> {
         let element = match arguments {
             Ok(arguments) => {
                 self.call.count = arguments.count;
-                if self.besides.is_some() {
-                    arguments.besides.clone_from(&self.besides);
+                if let Some(asked) = &self.asked {
+                    arguments.besides.clone_from(&asked.besides);
                 }
                 Ok(arguments.element)
             }
             Err(error) => Err(&*error),
         };
-        let plan = self.cube.planned(engine, at, &self.call, element, &self.options, self.chosen.as_ref())?;
+        let chosen = self.asked.as_ref().and_then(|asked| asked.chosen.as_ref());
+        let plan = self.cube.planned(engine, at, &self.call, element, self.options(), chosen)?;
         match self.lengths.map(|lengths| self.compared(&plan, lengths)) {
             Some(Err(error)) => Err(self.cube.refused(engine, at, &self.call, error)),
             _ => Ok(plan),
@@ -122,7 +146,7 @@ impl Hypercube {
         at: &'static Location<'static>,
         call: &Call,
         element: std::result::Result<usize, &Error>,
-        options: &Options,
+        options: Option<&Options>,
         chosen: Option<&Choice>,
     ) -> Result<Rc<Plan>> {
         if let Err(broken) = engine.intact() {
@@ -177,49 +201,51 @@ macro_rules! prepared {
         impl $name<'_> {
             /// Names the algorithm instead of leaving it to the library (all ranks the same one).
             pub fn algorithm(mut self, name: &str) -> Self {
-                self.0.options.algorithm = Some(name.to_string());
+                self.0.asked().options.algorithm = Some(name.to_string());
                 self
             }
 
             /// Sets the packet size in elements, at least 1 (all ranks the same).
             pub fn packet(mut self, elements: usize) -> Self {
-                self.0.options.packet = Some(elements);
+                self.0.asked().options.packet = Some(elements);
                 self
             }
 
             /// Sets the port model for which the schedule is made (all ranks the same).
             pub fn ports(mut self, ports: PortModel) -> Self {
-                self.0.options.ports = Some(ports);
+                self.0.asked().options.ports = Some(ports);
                 self
             }
 
             /// Sets the order of the blocks, where the algorithm has several (all ranks the same).
             pub fn order(mut self, order: Order) -> Self {
-                self.0.options.order = Some(order);
+                self.0.asked().options.order = Some(order);
                 self
             }
 
             /// Sets the spanning balanced n-tree, where the algorithm uses one (all ranks the same).
             pub fn variant(mut self, variant: Variant) -> Self {
-                self.0.options.variant = Some(variant);
+                self.0.asked().options.variant = Some(variant);
                 self
             }
 
             /// Sets for how much latency a tree is made, where the algorithm counts it (all ranks the same).
             pub fn latency(mut self, latency: Latency) -> Self {
-                self.0.options.latency = Some(latency);
+                self.0.asked().options.latency = Some(latency);
                 self
             }
 
             /// Uses all dimensions at once (true) or one dimension at a time (false), on all ranks the same.
             pub fn symmetrized(mut self, on: bool) -> Self {
-                self.0.options.symmetrized = Some(on);
+                self.0.asked().options.symmetrized = Some(on);
                 self
             }
 
             /// Sets all options at once.
             pub fn options(mut self, options: &Options) -> Self {
-                self.0.options = options.clone();
+                if !options.is_empty() || self.0.asked.is_some() {
+                    self.0.asked().options = options.clone();
+                }
                 self
             }
         }
@@ -264,7 +290,7 @@ macro_rules! besides {
         impl $name<'_> {
             /// Notes what ranks must agree on and no argument says, in words.
             pub(crate) fn besides(mut self, words: &str) -> Self {
-                self.0.besides = Some(words.into());
+                self.0.asked().besides = Some(words.into());
                 self
             }
         }

@@ -143,6 +143,7 @@ impl Hypercube {
         } else {
             None
         };
+        let options = Some(options).filter(|options| !options.is_empty());
         let plan = self.planned(engine, at, call, wrong.as_ref().map_or(Ok(datatype.size), Err), options, None)?;
         let [kind, operation] = [Fnv::of(datatype.name), operator.map_or(0, Reduction::signature)];
         Ok(RawPlan { plan, datatype: *datatype, kind, operation, at })

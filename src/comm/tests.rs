@@ -112,7 +112,11 @@ fn over_links_what_goes_over_several_ports_runs_less_far_ahead() {
         let cube = alone(16, machine);
         let (algorithm, ports) = (Some("complete_broadcast".into()), Some(PortModel::AllPorts));
         let options = Options { algorithm, ports, packet: Some(512), ..Options::default() };
-        cube.plan(&Call::new(Collective::AllGather, 16, 4096), 8, &options, None).unwrap().schedule.run_ahead.window
+        cube.plan(&Call::new(Collective::AllGather, 16, 4096), 8, Some(&options), None)
+            .unwrap()
+            .schedule
+            .run_ahead
+            .window
     };
     assert_eq!(window(Machine::shared_memory(2)), 64);
     assert_eq!(window(Machine::network()), 16);
@@ -121,7 +125,7 @@ fn over_links_what_goes_over_several_ports_runs_less_far_ahead() {
 #[test]
 fn short_calls_are_not_timed() {
     let cube = alone(1, Machine::network());
-    let plan = cube.plan(&Call::new(Collective::Broadcast, 1, 8), 1, &Options::default(), None).unwrap();
+    let plan = cube.plan(&Call::new(Collective::Broadcast, 1, 8), 1, None, None).unwrap();
     let measured = |predicted: f64| {
         let choice = Choice { predicted, ..plan.choice.clone() };
         let plan = Plan::new(&plan.call, 1, &Options::default(), choice, plan.schedule.clone(), 0);

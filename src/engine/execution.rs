@@ -8,18 +8,15 @@ use crate::error::{Error, Result};
 use crate::executor::memory::{Memory, Span};
 use crate::executor::{Stamp, Token, Transport};
 use crate::plan::Plan;
-use crate::schedule::{Kind, Schedule};
+use crate::schedule::{Beginning, Kind, Schedule};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::rc::Rc;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Waiting,
-    Started,
-    Done,
-}
+/// What an operation is that waits for nothing any more.
+const STARTED: u32 = u32::MAX - 1;
+const DONE: u32 = u32::MAX;
 
 /// What an execution uses of its engine.
 pub(super) struct Means<'m> {
@@ -39,9 +36,8 @@ pub(super) struct Execution {
     staging: Option<Rc<Staging>>,
     /// Whether what was received is valid.
     valid: fn(&[u8]) -> bool,
-    states: Vec<State>,
-    /// For each operation, how many it still waits for.
-    needs: Vec<u32>,
+    /// For each operation, how many it still waits for; or [`STARTED`], or [`DONE`].
+    states: Vec<u32>,
     candidates: Vec<u32>,
     /// Products that may be computed, in the order of starting.
     products: VecDeque<u32>,
@@ -71,7 +67,6 @@ impl Execution {
             staging: None,
             valid: |_| true,
             states: Vec::new(),
-            needs: Vec::new(),
             candidates: Vec::new(),
             products: VecDeque::new(),
             head: 0,
@@ -95,14 +90,13 @@ impl Execution {
         attended: bool,
         means: &mut Means,
     ) -> Result<()> {
-        let operations = plan.schedule.operations();
+        let Beginning { needs, starts } = &plan.beginning;
+        let starts = &starts[usize::from(attended)];
         self.states.clear();
-        self.states.resize(operations.len(), State::Waiting);
-        self.needs.clear();
-        self.needs.extend(operations.iter().map(|o| plan.schedule.dependencies(o).len() as u32));
+        self.states.extend_from_slice(needs);
         self.candidates.clear();
         self.products.clear();
-        (self.head, self.opened, self.waiting) = (0, 0, operations.len());
+        (self.head, self.opened, self.waiting) = (0, starts.opened, needs.len());
         self.memory.take(&arguments.buffers, plan.schedule.scratch, plan.element);
         self.stamp = stamp;
         self.compute = arguments.compute.clone();
@@ -111,15 +105,13 @@ impl Execution {
         self.staging.iter().for_each(|staging| staging.fill());
         self.plan = Some(Rc::clone(plan));
         self.attended = attended;
-        self.open(&plan.schedule);
-        let first = means.transport.receives_first();
-        for receives in [first, !first] {
-            for index in 0..self.opened {
-                if receives == matches!(plan.schedule.operations()[index].kind, Kind::Receive { .. }) {
-                    self.try_start(&plan.schedule, index as u32, means)?;
-                    self.start_candidates(&plan.schedule, means)?;
-                }
-            }
+        let first = match means.transport.receives_first() {
+            true => [&starts.receives, &starts.others],
+            false => [&starts.others, &starts.receives],
+        };
+        for &index in first.into_iter().flatten() {
+            self.begin(&plan.schedule, index, means)?;
+            self.start_candidates(&plan.schedule, means)?;
         }
         Ok(())
     }
@@ -148,7 +140,7 @@ impl Execution {
     pub fn peers(&self) -> impl Iterator<Item = usize> + '_ {
         let operations = self.plan.iter().flat_map(|plan| plan.schedule.operations());
         operations.zip(&self.states).filter_map(|(operation, &state)| match operation.kind {
-            Kind::Send { peer } | Kind::Receive { peer } if state == State::Started => Some(peer),
+            Kind::Send { peer } | Kind::Receive { peer } if state == STARTED => Some(peer),
             _ => None,
         })
     }
@@ -210,28 +202,45 @@ impl Execution {
     /// Starts an operation if the rule allows it.
     fn try_start(&mut self, schedule: &Schedule, index: u32, means: &mut Means) -> Result<()> {
         let at = index as usize;
-        let operation = &schedule.operations()[at];
-        let before = schedule.channel_predecessor(operation);
-        if self.states[at] != State::Waiting
-            || self.needs[at] > 0
-            || at >= self.opened
-            || before.is_some_and(|before| self.states[before as usize] == State::Waiting)
-            || self.panic.is_some()
+        let before = schedule.channel_predecessor(&schedule.operations()[at]);
+        if self.states[at] == 0
+            && at < self.opened
+            && before.is_none_or(|before| self.states[before as usize] >= STARTED)
         {
+            self.begin(schedule, index, means)?;
+        }
+        Ok(())
+    }
+
+    /// Starts an operation that may start.
+    fn begin(&mut self, schedule: &Schedule, index: u32, means: &mut Means) -> Result<()> {
+        if self.panic.is_some() {
             return Ok(());
         }
-        self.states[at] = State::Started;
+        let operation = &schedule.operations()[index as usize];
+        self.states[index as usize] = STARTED;
         self.waiting -= 1;
         self.candidates.extend(schedule.channel_successor(operation));
         let ranges = schedule.ranges(operation);
         let token = Token { execution: self.place, operation: index };
         match operation.kind {
             Kind::Send { peer } | Kind::Receive { peer } => {
-                means.spans.clear();
-                means.spans.extend(ranges.iter().map(|range| self.memory.span(range)));
+                // Most messages are of one.
+                let one: [Span; 1];
+                let spans = match ranges {
+                    [range] => {
+                        one = [self.memory.span(range)];
+                        &one[..]
+                    }
+                    _ => {
+                        means.spans.clear();
+                        means.spans.extend(ranges.iter().map(|range| self.memory.span(range)));
+                        &means.spans[..]
+                    }
+                };
                 let is_complete = match operation.kind {
-                    Kind::Send { .. } => means.transport.send(token, self.stamp, peer, means.spans)?,
-                    _ => means.transport.receive(token, self.stamp, peer, means.spans)?,
+                    Kind::Send { .. } => means.transport.send(token, self.stamp, peer, spans)?,
+                    _ => means.transport.receive(token, self.stamp, peer, spans)?,
                 };
                 if is_complete {
                     self.complete(schedule, index);
@@ -254,7 +263,7 @@ impl Execution {
         Ok(())
     }
 
-    /// Finds out how far operations may start.
+    /// Finds out how far operations may start: those that now may are candidates.
     fn open(&mut self, schedule: &Schedule) {
         while self.opened < self.states.len() {
             let at = self.opened;
@@ -262,25 +271,24 @@ impl Execution {
             if opens > self.head {
                 break;
             }
+            self.candidates.push(at as u32);
             self.opened += 1;
         }
     }
 
     /// Notes that an operation is complete; what waits for it becomes a candidate.
     fn complete(&mut self, schedule: &Schedule, index: u32) {
-        self.states[index as usize] = State::Done;
+        self.states[index as usize] = DONE;
         for &next in schedule.successors(&schedule.operations()[index as usize]) {
-            self.needs[next as usize] -= 1;
-            if self.needs[next as usize] == 0 {
+            self.states[next as usize] -= 1;
+            if self.states[next as usize] == 0 {
                 self.candidates.push(next);
             }
         }
-        let len = self.states.len();
-        while self.head < len && self.states[self.head] == State::Done {
-            self.head += 1;
+        if self.head == index as usize {
+            let done = self.states[self.head..].iter().position(|&state| state != DONE);
+            self.head = done.map_or(self.states.len(), |done| self.head + done);
+            self.open(schedule);
         }
-        let opened = self.opened;
-        self.open(schedule);
-        self.candidates.extend(opened as u32..self.opened as u32);
     }
 }

@@ -80,7 +80,7 @@ fn usual_grid(product: MatrixProduct, algorithm: Option<&str>) -> MatrixProduct 
 fn call(product: MatrixProduct) -> Call {
     let size = product.grid_rows * product.grid_columns;
     let count = product.rows.max(product.inner).max(product.columns);
-    Call { matrices: Some(product), ..Call::new(Collective::MatrixMultiply, size, count) }
+    Call { matrices: Some(product.into()), ..Call::new(Collective::MatrixMultiply, size, count) }
 }
 
 impl MatrixMultiply<'_> {

@@ -36,6 +36,7 @@
 //! # hypercoll::Result::Ok(())
 //! ```
 
+mod beginning;
 mod builder;
 mod check;
 mod cost;
@@ -47,6 +48,7 @@ mod problem;
 mod route;
 mod run_ahead;
 
+pub(crate) use beginning::Beginning;
 pub use builder::Builder;
 pub use check::{check, Report, Violation};
 pub use cost::{legal, Cost, PortModel};

@@ -31,7 +31,7 @@ fn grids(n: u32) -> Vec<Vec<Cell>> {
         // What N2 and the number of panels divide.
         let side = (n - n1) as usize * grid_columns;
         let product = MatrixProduct { grid_rows, grid_columns, ..MatrixProduct::square(1, side) };
-        let call = Call { matrices: Some(product), ..Call::new(Collective::MatrixMultiply, 1 << n, side) };
+        let call = Call { matrices: Some(product.into()), ..Call::new(Collective::MatrixMultiply, 1 << n, side) };
         let row = move |algorithm: &Algorithm| {
             let parameters = Parameters { symmetrized: algorithm.symmetrizes, ..Parameters::new(PortModel::AllPorts) };
             if (algorithm.suits)(&call, &parameters).is_err() {

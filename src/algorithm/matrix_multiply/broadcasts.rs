@@ -240,7 +240,8 @@ mod tests {
                 {
                     let product =
                         MatrixProduct { rows, inner, columns, grid_rows: 1 << n1, grid_columns: 1 << (n - n1) };
-                    let call = Call { matrices: Some(product), ..Call::new(Collective::MatrixMultiply, 1 << n, 480) };
+                    let call =
+                        Call { matrices: Some(product.into()), ..Call::new(Collective::MatrixMultiply, 1 << n, 480) };
                     for ports in PortModel::ALL {
                         for symmetrized in [false, true].into_iter().filter(|&on| !on || ports == PortModel::AllPorts) {
                             let parameters = Parameters { symmetrized, ..Parameters::new(ports) };

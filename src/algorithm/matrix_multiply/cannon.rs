@@ -150,7 +150,7 @@ mod tests {
         for (rows, inner, columns) in [(0, 5, 3), (4, 0, 5), (1, 1, 1), (13, 29, 7), (5, 3, 40), (32, 480, 64)] {
             for n in [0, 2, 4] {
                 let product = MatrixProduct::new(1 << n, rows, inner, columns);
-                let call = Call { matrices: Some(product), ..Call::new(Collective::MatrixMultiply, 1 << n, 1) };
+                let call = Call { matrices: Some(product.into()), ..Call::new(Collective::MatrixMultiply, 1 << n, 1) };
                 assert_eq!(verify(&ALGORITHM, &call, &parameters()).violations, [], "{product:?}");
             }
         }
@@ -217,7 +217,7 @@ mod tests {
         for (n, n1, served) in [(0, 0, true), (2, 1, true), (4, 2, true), (8, 4, true), (4, 1, false), (6, 3, false)] {
             let product =
                 MatrixProduct { grid_rows: 1 << n1, grid_columns: 1 << (n - n1), ..MatrixProduct::square(1, 9) };
-            let call = Call { matrices: Some(product), ..Call::new(Collective::MatrixMultiply, 1 << n, 9) };
+            let call = Call { matrices: Some(product.into()), ..Call::new(Collective::MatrixMultiply, 1 << n, 9) };
             let refused = (ALGORITHM.suits)(&call, &parameters());
             assert_eq!(refused.is_ok(), served, "{product:?}");
             assert!(served || refused.unwrap_err().1.contains("not on"));

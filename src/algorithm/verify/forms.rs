@@ -60,7 +60,7 @@ pub fn forms(collective: Collective, size: usize, count: usize, root: usize) -> 
             let sides = [(count, count + 2, count / 2), (3 * count, 2 * count, count), (count, 4 * count, 5 * count)];
             calls.extend(sides.map(|(rows, inner, columns)| {
                 let product = MatrixProduct { rows, inner, columns, grid_rows, grid_columns: size / grid_rows };
-                Call { matrices: Some(product), ..call.clone() }
+                Call { matrices: Some(product.into()), ..call.clone() }
             }));
         }
     }

@@ -25,7 +25,8 @@ impl Prepared<'_> {
         if size == 1 {
             return Ok(Layout::of_vectors([said.own]));
         }
-        if !self.cube.goes_ahead(&self.call, element, &self.options, waits)? {
+        let options = self.options().cloned().unwrap_or_default();
+        if !self.cube.goes_ahead(&self.call, element, &options, waits)? {
             return Ok(match said.all {
                 Some(all) => of_all(all.counts(), None, None).knowing(Known::Own),
                 None => own(Known::Own),
@@ -37,20 +38,13 @@ impl Prepared<'_> {
             facts = [sum as u64, all.counts().iter().copied().max().unwrap_or(0) as u64];
         }
         // What goes ahead is of calls of their own.
-        let ahead = |collective: Collective| Prepared {
-            call: Call { layout: None, in_place: false, ..self.cube.prepare(collective, root).call },
-            options: Options::default(),
-            lengths: None,
-            chosen: None,
-            besides: None,
-            cube: self.cube,
-        };
+        let ahead = |collective: Collective| self.cube.prepare(collective, root);
         ahead(Collective::Broadcast).run(at, Ok(Arguments::new(at, 2, &[], &mut facts)))?;
         let [sum, longest] = facts.map(|fact| fact as usize);
         let known = Known::Passing { sum, longest };
         let seen = self.call.clone().with_layout(own(Known::Summary { sum, longest }));
         let overrides = self.cube.overrides.as_ref().map_err(Clone::clone)?;
-        let choice = overrides.choose(&seen, element, &self.options, &self.cube.machine)?;
+        let choice = overrides.choose(&seen, element, &options, &self.cube.machine)?;
         let layout = match choice.algorithm.needs(&seen, &choice.parameters) {
             Lengths::Own => match said.all {
                 Some(all) => of_all(all.counts(), None, None).knowing(known),
@@ -64,8 +58,8 @@ impl Prepared<'_> {
                 let units = through.iter().map(|&block| (block, 1));
                 let all = Known::Passing { sum: size, longest: 1 };
                 down.call.layout = Some(Layout::of_some(size, all, units).keeping());
-                down.options = Options::exactly(tree, &choice.parameters);
-                down.chosen = Some(Choice { algorithm: tree, ..choice.clone() });
+                down.asked().options = Options::exactly(tree, &choice.parameters);
+                down.asked().chosen = Some(Choice { algorithm: tree, ..choice.clone() });
                 let counts: Vec<u64> =
                     said.all.map_or_else(Vec::new, |all| all.counts().iter().map(|&count| count as u64).collect());
                 let mut told = vec![0u64; through.len()];
@@ -84,8 +78,8 @@ impl Prepared<'_> {
         };
         let block = Call { layout: Some(layout.clone()), ..self.call.clone() }.block(rank).len();
         length(said.argument, said.own, block, "what the root says of this rank's block")?;
-        self.options = Options::exactly(choice.algorithm, &choice.parameters);
-        self.chosen = Some(choice);
+        self.asked().options = Options::exactly(choice.algorithm, &choice.parameters);
+        self.asked().chosen = Some(choice);
         Ok(layout)
     }
 }

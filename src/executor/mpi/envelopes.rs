@@ -17,6 +17,11 @@ pub(super) const PIECE: usize = 16;
 const WAY: u32 = 56;
 /// Envelopes of a row.
 const ROW: u64 = 16;
+/// Messages received after which the other end is told, if it waits for none of them: where it runs ahead, the line in which it is told
+/// goes to and fro less often.
+const TOLD: u64 = ROW / 4;
+/// That the other end waits until a message has been received, among the bits of its way.
+const AWAITED: u64 = 1 << 7;
 
 /// What an envelope says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +33,8 @@ pub(super) struct Message {
     pub way: Way,
     /// Their number.
     pub bytes: u64,
+    /// Whether the sender waits until it has been received.
+    pub awaited: bool,
 }
 
 impl Message {
@@ -107,16 +114,27 @@ struct Row {
     envelopes: [Envelope; ROW as usize],
 }
 
-/// Fetches an envelope's first line while its second is waited for: both then come at once, not one after the other.
-fn fetch(envelope: &Envelope) {
+/// Fetches the cache line of an address before it is needed, to be read.
+fn fetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
         // SAFETY: a hint, which reads nothing that the program sees.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(envelope.data.get().cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = envelope;
+    let _ = address;
+}
+
+/// The same to be written: no other core keeps it.
+fn claim<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint, which changes nothing that the program sees; where there is none, the instruction does nothing.
+    unsafe {
+        std::arch::asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }
 
 /// The memory of a row.
@@ -137,11 +155,11 @@ impl Envelopes {
     }
 
     pub fn writer(self) -> Writer {
-        Writer { row: self, written: 0, read: 0 }
+        Writer { row: self, written: 0, read: 0, in_a_row: false }
     }
 
     pub fn reader(self) -> Reader {
-        Reader { row: self, read: 0 }
+        Reader { row: self, read: 0, told: 0, in_a_row: false }
     }
 
     fn row(&self) -> &Row {
@@ -160,6 +178,9 @@ pub(super) struct Writer {
     written: u64,
     /// What was last seen of the other end's count.
     read: u64,
+    /// Whether messages follow one another, with none the other way between: then the next envelope is claimed while there is time. (In
+    /// turns, the other end looks at it already.)
+    pub in_a_row: bool,
 }
 
 impl Writer {
@@ -181,10 +202,14 @@ impl Writer {
                 start.copy_from_slice(part);
                 room = rest;
             }
-            *envelope.bytes.get() = message.bytes | message.way.code() << WAY;
+            let way = message.way.code() | if message.awaited { AWAITED } else { 0 };
+            *envelope.bytes.get() = message.bytes | way << WAY;
             *envelope.signature.get() = message.signature;
         }
         envelope.stamp.store(u64::from(message.number) << 32 | u64::from(self.written as u32), Ordering::Release);
+        if self.in_a_row {
+            claim(&self.row.envelope(self.written).stamp);
+        }
         self.written
     }
 
@@ -206,23 +231,35 @@ impl Writer {
 pub(super) struct Reader {
     row: Envelopes,
     read: u64,
+    /// Of how many of these the other end has been told.
+    told: u64,
+    /// As the writer's: then the next envelope, which may be there, is fetched while there is time.
+    pub in_a_row: bool,
 }
 
 impl Reader {
     /// The next message, if it is there, which is expected to have so many bytes.
-    pub fn read(&self, expected: usize) -> Option<Message> {
+    pub fn read(&mut self, expected: usize) -> Option<Message> {
         let envelope = self.row.envelope(self.read);
         if expected > NEAR && expected <= SHORT {
-            fetch(envelope);
+            fetch(envelope.data.get());
         }
         let stamp = envelope.stamp.load(Ordering::Acquire);
         if stamp as u32 != (self.read + 1) as u32 {
+            if self.told < self.read {
+                self.tell();
+            }
             return None;
+        }
+        if self.in_a_row {
+            fetch(&self.row.envelope(self.read + 1).stamp);
         }
         // SAFETY: the stamp says that the envelope is there, and the other end writes it again only after `done`.
         unsafe {
             let (number, signature, bytes) = ((stamp >> 32) as u32, *envelope.signature.get(), *envelope.bytes.get());
-            Some(Message { number, signature, way: Way::of(bytes >> WAY), bytes: bytes & ((1 << WAY) - 1) })
+            let (way, bytes) = (bytes >> WAY, bytes & ((1 << WAY) - 1));
+            let awaited = way & AWAITED != 0;
+            Some(Message { number, signature, way: Way::of(way & !AWAITED), bytes, awaited })
         }
     }
 
@@ -239,8 +276,15 @@ impl Reader {
     }
 
     /// The message has been received in full: its envelope is free again.
-    pub fn done(&mut self) {
+    pub fn done(&mut self, message: &Message) {
         self.read += 1;
+        if message.awaited || self.read - self.told >= TOLD {
+            self.tell();
+        }
+    }
+
+    fn tell(&mut self) {
+        self.told = self.read;
         self.row.row().read.store(self.read, Ordering::Release);
     }
 }
@@ -264,7 +308,8 @@ mod tests {
         let mut memory = Vec::new();
         let (mut writer, mut reader) = row(&mut memory);
         assert_eq!(reader.read(0), None);
-        let message = |number: u64| Message { number: 3, signature: u64::MAX, way: Way::Pieces(6), bytes: number };
+        let message =
+            |number: u64| Message { number: 3, signature: u64::MAX, way: Way::Pieces(6), bytes: number, awaited: true };
         let data = |number: u64| [number as u8; SHORT];
         for number in 0..ROW {
             assert!(writer.is_free());
@@ -275,15 +320,38 @@ mod tests {
             assert_eq!(reader.read(SHORT), Some(message(number)));
             assert_eq!(reader.data(&message(number)), &data(number)[..PIECES]);
             assert!(!writer.is_free() && !writer.has_read(number + 1));
-            reader.done();
+            reader.done(&message(number));
             assert!(writer.has_read(number + 1) && writer.is_free());
             writer.write(message(number + ROW), [&data(number + ROW)[..PIECES]]);
         }
     }
 
+    /// Where nobody waits for a message, the other end is told of several at once, or when there is no other.
+    #[test]
+    fn who_waits_is_told_at_once() {
+        let mut memory = Vec::new();
+        let (mut writer, mut reader) = row(&mut memory);
+        let message = |awaited| Message { number: 1, signature: 2, way: Way::Enclosed, bytes: 0, awaited };
+        let mut pass = |awaited: &[bool]| {
+            awaited.iter().for_each(|&awaited| _ = writer.write(message(awaited), []));
+            let (before, mut told) = (reader.read, 0);
+            for &awaited in awaited {
+                assert_eq!(reader.read(0), Some(message(awaited)));
+                reader.done(&message(awaited));
+                told = writer.row.row().read.load(Ordering::Relaxed) - before;
+            }
+            assert_eq!(reader.read(0), None);
+            assert!(writer.has_read(before + awaited.len() as u64));
+            told
+        };
+        assert_eq!([pass(&[false]), pass(&[true]), pass(&[false, true, false])], [0, 1, 2]);
+        assert_eq!(pass(&[false; 9]), 8);
+    }
+
     #[test]
     fn a_stamp_is_found_from_one_near_to_it() {
-        let message = |number: u64| Message { number: number as u32, signature: 9, way: Way::Enclosed, bytes: 0 };
+        let message =
+            |number: u64| Message { number: number as u32, signature: 9, way: Way::Enclosed, bytes: 0, awaited: false };
         for (near, number) in
             [(1, 1), (5, 2), (1 << 32, (1 << 32) - 3), ((1 << 32) - 1, 1 << 32), (7 << 32, (7 << 32) + 9)]
         {
@@ -296,9 +364,9 @@ mod tests {
     fn a_refusal_is_of_one_message() {
         let mut memory = Vec::new();
         let (mut writer, mut reader) = row(&mut memory);
-        let messages = [(); 2]
-            .map(|()| writer.write(Message { number: 1, signature: 2, way: Way::Pieces(1), bytes: 100_000 }, []));
-        reader.done();
+        let message = Message { number: 1, signature: 2, way: Way::Pieces(1), bytes: 100_000, awaited: true };
+        let messages = [(); 2].map(|()| writer.write(message, []));
+        reader.done(&message);
         reader.refuse();
         assert_eq!(messages.map(|message| writer.is_refused(message)), [false, true]);
     }
@@ -311,12 +379,12 @@ mod tests {
         let enclosed = (0..=SHORT).map(|bytes| (Way::Enclosed, bytes as u64, bytes));
         let elsewhere = [(Way::Pipe, 0), (Way::PipeFromStart, 0), (Way::Pieces(1), PIECE), (Way::Pieces(6), PIECES)];
         for (way, number, enclosed) in enclosed.chain(elsewhere.map(|(way, enclosed)| (way, 100_000, enclosed))) {
-            let message = Message { number: 7, signature: number, way, bytes: number };
+            let message = Message { number: 7, signature: number, way, bytes: number, awaited: number % 2 == 0 };
             let (start, end) = bytes[..enclosed].split_at(enclosed / 3);
             writer.write(message, [start, end]);
             assert_eq!(reader.read(enclosed), Some(message));
             assert_eq!(reader.data(&message), &bytes[..enclosed]);
-            reader.done();
+            reader.done(&message);
         }
     }
 
@@ -343,7 +411,7 @@ mod tests {
                     std::thread::yield_now();
                 }
                 self.0.write(
-                    Message { number: 1, signature: 2, way: Way::Enclosed, bytes: 8 },
+                    Message { number: 1, signature: 2, way: Way::Enclosed, bytes: 8, awaited: false },
                     [&message.to_ne_bytes()[..]],
                 );
             }
@@ -359,7 +427,7 @@ mod tests {
                     }
                 };
                 assert_eq!((found.bytes, reader.data(&found)), (8, &message.to_ne_bytes()[..]));
-                reader.done();
+                reader.done(&found);
             }
         });
     }

@@ -89,7 +89,9 @@ impl Sending {
         let is_long = self.bytes > SHORT && self.bytes >= there.single_copy_from;
         self.single_copy = is_long && !there.refused && spans.len() <= PIECES;
         let Stamp { number, signature } = self.stamp;
-        let mut message = Message { number: number as u32, signature, way: Way::Enclosed, bytes: self.bytes as u64 };
+        let awaited = self.synchronous || self.single_copy;
+        let bytes = self.bytes as u64;
+        let mut message = Message { number: number as u32, signature, way: Way::Enclosed, bytes, awaited };
         let envelope = if self.bytes <= SHORT {
             there.envelopes.write(message, spans.iter().map(Span::bytes))
         } else if self.single_copy {
@@ -174,7 +176,7 @@ impl Receiving {
                 }
             }
         }
-        here.envelopes.done();
+        here.envelopes.done(&self.message);
         true
     }
 
