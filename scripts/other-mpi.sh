@@ -28,7 +28,7 @@ build_for() { # name, arguments of `cargo build`
     build_below mpi-build
     # All but the bindings is the same for every MPI.
     if [[ $(cat "$CARGO_TARGET_DIR/built-for" 2>/dev/null) != "$name" ]]; then
-        cargo clean --quiet --release --package mpi-sys
+        for profile in release dist; do cargo clean --quiet --profile "$profile" --package mpi-sys; done
         mkdir -p "$CARGO_TARGET_DIR"
         echo "$name" >"$CARGO_TARGET_DIR/built-for"
     fi
