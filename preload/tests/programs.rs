@@ -62,6 +62,18 @@ fn odd_calls_do_what_they_do_natively() {
 
 /// See the program.
 #[test]
+fn nothing_is_touched_beyond_the_edges_of_buffers() {
+    let program = built("tests/programs/edges.c", "edges", &[]);
+    for (ranks, shared_memory) in [(2, "off"), (3, "single-copy"), (5, "two-copies")] {
+        let variables = [ALL[0], ALL[1], ("HYPERCOLL_SHARED_MEMORY", shared_memory)];
+        let output = through_hypercoll(&variables, ranks, &program, &[]);
+        assert_eq!(output.code, Some(0), "{ranks} ranks: {}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), ranks, "{ranks} ranks: {}", output.told());
+    }
+}
+
+/// See the program.
+#[test]
 fn the_standard_is_kept_to_the_letter() {
     let program = built("tests/programs/strict.c", "strict", &[]);
     for (ranks, shared_memory) in [(1, "off"), (2, "single-copy"), (3, "off"), (5, "single-copy")] {
