@@ -26,6 +26,12 @@ const TURNS: usize = 8;
 const ROUNDS: usize = 4;
 /// Bytes of long messages: the first ones, how many times as long the next ones are, and the longest.
 const FIRST: usize = 16 << 10;
+/// Bytes of a message after a pause, of which what a link lets pass at once is no great part; of those before it, a quarter; and seconds
+/// of the pause at most.
+const AFTER_PAUSE: usize = 128 << 10;
+const PAUSE: f64 = 10e-3;
+/// What a message after a pause takes, in start-ups and hops, at least: of shorter ones it cannot be told what was let pass at once.
+const SEEN_FROM: f64 = 20.0;
 const LONGER: usize = 4;
 const LONGEST: usize = 256 << 10;
 /// Times that long messages are measured, of which the least counts.
@@ -47,7 +53,7 @@ const SLEEP: Duration = Duration::from_micros(200);
 /// Measures what is lacking, but what cannot be seen at the moment; all ranks call this together, and find the same.
 pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     let hosts = cube.hosts.as_ref();
-    let (mut times, mut piped, mut single_copy_from) = (None, None, None);
+    let (mut times, mut burst, mut piped, mut single_copy_from) = (None, None, None, None);
     if lacks.times && apart(cube)? {
         let ring = Ring::of(cube, |rank| hosts.map_or((rank + 1) % cube.size, |hosts| next_host(hosts, rank)));
         if cube.machine.shared.is_some() {
@@ -59,6 +65,9 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
             Some(hosts) => Ring::of(cube, |rank| other_host(hosts, rank)).start_up()?.1,
         };
         times = Some(Times { tau, ..found });
+        if cube.machine.shared.is_none() {
+            burst = Some(ring.burst(found)?);
+        }
         if cube.machine.shared.is_some() {
             let short = Ring { packet: Some(SINGLE_COPY_FROM - 1), ..ring };
             let per_byte = short.per_byte((found.hop + found.tau) * short.turn)? / short.turn;
@@ -78,7 +87,7 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
         }
         _ => None,
     };
-    let found = Measurement { times, hop_together: None, piped, single_copy_from, near };
+    let found = Measurement { times, hop_together: None, burst, piped, single_copy_from, near };
     let hop_together = match times.filter(|_| hosts.is_some()) {
         Some(times) => hop_together(cube, &cube.machine.clone().with(&found))?.map(|hop| hop.max(times.hop)),
         None => None,
@@ -236,6 +245,26 @@ impl<'c> Ring<'c> {
             }
             bytes *= LONGER;
         }
+    }
+
+    /// Bytes that a link lets pass at once after a pause: what a message of so many takes more than four of a quarter, each after a pause.
+    fn burst(&self, Times { tau, hop, t_c }: Times) -> Result<usize> {
+        if AFTER_PAUSE as f64 * t_c < SEEN_FROM * (tau + hop) {
+            return Ok(0);
+        }
+        let pause = Duration::from_secs_f64((AFTER_PAUSE as f64 * t_c).min(PAUSE));
+        let mut times = [f64::INFINITY; 2];
+        for _ in 0..TRIES {
+            for (time, bytes) in times.iter_mut().zip([AFTER_PAUSE / 4, AFTER_PAUSE]) {
+                std::thread::sleep(pause);
+                *time = time.min(self.send(bytes, PACKET, 1)?);
+            }
+        }
+        self.cube.all_reduce_in_place(&mut times, SystemOperation::max())?;
+        let [quarter, whole] = times.map(|time| time - hop);
+        let ahead = (whole - 4.0 * quarter) / (3.0 * t_c);
+        let some = (AFTER_PAUSE / 64) as f64..(AFTER_PAUSE / 4) as f64;
+        Ok(if some.contains(&ahead) { ahead as usize } else { 0 })
     }
 
     /// Bytes from which on messages are sooner there if receivers copy them, `usize::MAX` if that is never so: from now on they do. `None`

@@ -75,6 +75,8 @@ pub struct Measurement {
     pub times: Option<Times>,
     /// As [`Machine::hop_together`].
     pub hop_together: Option<f64>,
+    /// As [`Machine::burst`].
+    pub burst: Option<usize>,
     /// As [`Machine::piped`].
     pub piped: Option<f64>,
     /// As [`Machine::single_copy_from`].
@@ -146,11 +148,12 @@ impl Machine {
 
     /// Its times in words.
     pub fn times(&self) -> String {
-        let Machine { tau, hop, hop_together, t_c, piped, near, .. } = *self;
+        let Machine { tau, hop, hop_together, t_c, burst, piped, near, .. } = *self;
         let piped = piped.map(|piped| format!(", of short messages {:.4}", piped * 1e9)).unwrap_or_default();
         let near = near.map(|near| format!("; within a host {near}")).unwrap_or_default();
         let together = hop_together.map(|hop| format!(", hop of all ranks of a host {:.3} us", hop * 1e6));
-        format!("{}{}{piped}{near}", Times { tau, hop, t_c }, together.unwrap_or_default())
+        let burst = if burst > 0 { format!(", {burst} bytes pass a link at once") } else { String::new() };
+        format!("{}{}{burst}{piped}{near}", Times { tau, hop, t_c }, together.unwrap_or_default())
     }
 
     /// With what has been measured in place of what was not known.
@@ -167,7 +170,8 @@ impl Machine {
             None => machine,
             Some(Times { tau, hop, t_c }) => {
                 let name = machine.name.replace("(built in", "(measured when it was first used");
-                Machine { name, tau, hop, hop_together: measurement.hop_together, t_c, ..machine }
+                let Measurement { hop_together, burst, .. } = *measurement;
+                Machine { name, tau, hop, hop_together, t_c, burst: burst.unwrap_or(0), ..machine }
             }
         }
     }

@@ -91,6 +91,7 @@ impl Sources {
         field(mpi.as_deref().unwrap_or_default());
         field(&bits_text(measured.times.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
         field(&bits_text(measured.hop_together.map(|hop| [hop])));
+        field(&measured.burst.map_or(String::new(), |bytes| bytes.to_string()));
         field(&bits_text(measured.piped.map(|piped| [piped])));
         field(&measured.single_copy_from.map_or(String::new(), |bytes| bytes.to_string()));
         field(&bits_text(measured.near.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
@@ -119,6 +120,7 @@ impl Sources {
         let measured = Measurement {
             times: bits_of(&field()?).map(times),
             hop_together: bits_of(&field()?).map(|[hop]| hop),
+            burst: field()?.parse().ok(),
             piped: bits_of(&field()?).map(|[piped]| piped),
             single_copy_from: field()?.parse().ok(),
             near: bits_of(&field()?).map(times),
@@ -257,7 +259,8 @@ mod tests {
                     let times = Some(Times::NEAR).filter(|_| variables.is_empty());
                     let single_copy_from = times.map(|_| usize::MAX);
                     let (hop_together, piped) = (times.map(|_| 0.7), times.map(|_| 0.3));
-                    let measured = Measurement { times, hop_together, piped, single_copy_from, near };
+                    let burst = times.map(|_| 4096);
+                    let measured = Measurement { times, hop_together, burst, piped, single_copy_from, near };
                     let sources = Sources { here: here(mpi), variables, file: file.clone(), measured };
                     assert_eq!(Sources::parse(&sources.text()), Some(sources));
                 }

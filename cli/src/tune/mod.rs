@@ -172,6 +172,7 @@ fn usual(all: &[hypercoll::select::Measurement]) -> hypercoll::select::Measureme
     Measurement {
         times: times(&|m| m.times),
         hop_together: quartile(&|m| m.hop_together),
+        burst: None,
         piped: quartile(&|m| m.piped),
         single_copy_from: copies.get(copies.len() / 2).copied(),
         near: times(&|m| m.near),
@@ -217,7 +218,7 @@ impl Found {
         use hypercoll::select::{Measurement, Times};
         use ranks::Value;
         let Found { eager, mut links, packet } = self;
-        let Measurement { times, hop_together, piped, single_copy_from, near } = *at_work;
+        let Measurement { times, hop_together, piped, single_copy_from, near, .. } = *at_work;
         if let Some(Times { tau, hop, .. }) = times.filter(|_| near.is_some()) {
             (links.tau, links.hop) = (Value::once(tau), Value::once(hop));
         }
@@ -267,6 +268,7 @@ mod tests {
             Measurement {
                 times: Some(one),
                 hop_together: Some(4.0 * times),
+                burst: None,
                 piped: None,
                 single_copy_from,
                 near: Some(one),
