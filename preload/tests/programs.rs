@@ -241,6 +241,25 @@ fn communicators_of_sessions_are_served_like_others() {
     }
 }
 
+/// So are those of Fortran, where this MPI has sessions and Fortran.
+#[test]
+fn communicators_of_sessions_are_served_in_fortran() {
+    if !has_fortran() || built_if_possible("tests/programs/sessions.c", "has-sessions", &[]).is_none() {
+        return eprintln!("this MPI has no sessions, or no Fortran");
+    }
+    for (name, flags) in [("sessions-mpif", &["-cpp"][..]), ("sessions-f08", &["-cpp", "-DF08"])] {
+        let program = built("tests/programs/sessions.f90", name, flags);
+        let output = through_hypercoll(&[ALL[0], ALL[1], ("HYPERCOLL_REPORT", "-")], 3, &program, &[]);
+        assert_eq!(output.code, Some(0), "{name}: {}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), 3, "{name}: {}", output.told());
+        // Nothing at all is left to MPI.
+        for call in ["iallreduce", "allreduce"] {
+            let mut rows = output.stdout.lines().filter(|row| row.split(' ').next() == Some(call)).peekable();
+            assert!(rows.peek().is_some() && rows.all(|row| row.contains("ours: ")), "{name}: {}", output.told());
+        }
+    }
+}
+
 /// Two threads of each rank have calls on communicators of their own at the same time, in an order that differs between ranks.
 #[test]
 fn threads_do_not_wait_for_each_other() {
