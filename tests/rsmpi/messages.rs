@@ -81,6 +81,14 @@ pub fn immediate() {
         let send = world.this_process().immediate_send(scope, &sent);
         send.cancel();
         send.wait();
+    });
+    // MPI need not be able to cancel it (MPICH 5 is not): whether it comes, one that does not overtake it says.
+    let last = -sent;
+    mpi::request::scope(|scope| {
+        let _send: WaitGuard<_, _> = world.this_process().immediate_send(scope, &last).into();
+        while world.this_process().receive::<f32>().0 != last {}
+    });
+    mpi::request::scope(|scope| {
         let _receive = CancelGuard::from(world.this_process().immediate_receive_into(scope, &mut got));
     });
 }

@@ -1,6 +1,7 @@
 //! Functions of Fortran that make communicators: MPI's own, and then [`communicator::is_made`].
 //!
-//! They take logicals and more that only MPI knows how to translate: so MPI's are looked for behind ours, and get what was passed.
+//! They take logicals and more that only MPI knows how to translate: so MPI's are looked for behind ours, and get what was passed. (Of text
+//! that is the length as well: compilers pass it by value, behind all else.)
 
 use crate::communicator;
 use crate::native::{self, ffi, SUCCESS};
@@ -9,24 +10,25 @@ use std::ffi::{c_int, c_void};
 type Passed = *mut c_void;
 
 macro_rules! makes {
-    ($($mpifh:ident $f08:ident ($($p:ident)*);)*) => {$(
-        makes!(@one $mpifh ($($p)*));
-        makes!(@one $f08 ($($p)*));
+    ($($(#[$where:meta])* $mpifh:ident $f08:ident ($($p:ident)*) $($length:ident)?;)*) => {$(
+        makes!(@one $(#[$where])* $mpifh ($($p)*) $($length)?);
+        makes!(@one $(#[$where])* $f08 ($($p)*) $($length)?);
     )*};
-    (@one $name:ident ($($p:ident)*)) => {
+    (@one $(#[$where:meta])* $name:ident ($($p:ident)*) $($length:ident)?) => {
+        $(#[$where])*
         #[doc = concat!("`", stringify!($name), "`.")]
         ///
         /// # Safety
         /// As MPI says.
         #[no_mangle]
         #[allow(clippy::too_many_arguments)] // MPI's
-        pub unsafe extern "C" fn $name($($p: Passed,)* made: *mut c_int, error: *mut c_int) {
-            type Function = unsafe extern "C" fn($(makes!(@passed $p),)* *mut c_int, *mut c_int);
+        pub unsafe extern "C" fn $name($($p: Passed,)* made: *mut c_int, error: *mut c_int $(, $length: usize)?) {
+            type Function = unsafe extern "C" fn($(makes!(@passed $p),)* *mut c_int, *mut c_int $(, makes!(@length $length))?);
             let mut code = native::error_other();
             let found = libc::dlsym(libc::RTLD_NEXT, concat!(stringify!($name), "\0").as_ptr().cast());
             if !found.is_null() {
                 let native = std::mem::transmute::<*mut c_void, Function>(found);
-                native($($p,)* made, &mut code);
+                native($($p,)* made, &mut code $(, $length)?);
             }
             if code == SUCCESS {
                 communicator::is_made(ffi::PMPI_Comm_f2c(*made));
@@ -35,6 +37,7 @@ macro_rules! makes {
         }
     };
     (@passed $p:ident) => { Passed };
+    (@length $length:ident) => { usize };
 }
 
 makes! {
@@ -42,6 +45,8 @@ makes! {
     mpi_comm_dup_with_info_ mpi_comm_dup_with_info_f08_ (comm info);
     mpi_comm_create_ mpi_comm_create_f08_ (comm group);
     mpi_comm_create_group_ mpi_comm_create_group_f08_ (comm group tag);
+    #[cfg(sessions)]
+    mpi_comm_create_from_group_ mpi_comm_create_from_group_f08_ (group tag info handler) length;
     mpi_comm_split_ mpi_comm_split_f08_ (comm color key);
     mpi_comm_split_type_ mpi_comm_split_type_f08_ (comm kind key info);
     mpi_intercomm_merge_ mpi_intercomm_merge_f08_ (comm high);
