@@ -38,7 +38,7 @@ impl Card {
         Card {
             host: host(),
             process: u64::from(std::process::id()),
-            version: Fnv::of(&(env!("CARGO_PKG_VERSION"), layout)),
+            version: version(layout),
             asks,
             file,
             lobby,
@@ -65,6 +65,11 @@ impl Card {
     pub fn stranger(rank: usize, cards: &[Card]) -> Option<usize> {
         cards.iter().position(|card| card.version != cards[rank].version)
     }
+}
+
+/// A number of what the words of this library mean, with this layout of shared memory.
+fn version(layout: usize) -> u64 {
+    Fnv::of(&(env!("CARGO_PKG_VERSION"), layout))
 }
 
 /// A number that no other process has, as good as certainly.
@@ -142,9 +147,9 @@ mod tests {
 
     #[test]
     fn ranks_of_other_versions_or_orders_of_bytes_are_strangers() {
-        let nonce = nonce();
-        let own = Card::of_this(&nonce, [3, 6], 2, 64).words();
-        let other_layout = Card::of_this(&nonce, [3, 6], 2, 128).words();
+        let words =
+            |version| std::array::from_fn::<u64, WORDS, _>(|word| if word == 0 { version } else { word as u64 });
+        let (own, other_layout) = (words(version(64)), words(version(128)));
         let swapped = own.map(u64::swap_bytes);
         let mut other_version = own;
         other_version[0] ^= 1;
