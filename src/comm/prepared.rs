@@ -131,6 +131,11 @@ impl<'c> Prepared<'c> {
         }
     }
 
+    /// Notes that what is sent is a copy of the buffer that receives. No message differs for it, but ranks have to agree on it.
+    pub(super) fn copied_in_place(&mut self) {
+        self.besides = Some("in place".into());
+    }
+
     fn compared(&self, plan: &Plan, [send, receive]: [usize; 2]) -> Result<()> {
         length("send", send, plan.lengths.0, "what this rank contributes")?;
         length("receive", receive, plan.lengths.1, "what this rank gets")

@@ -255,6 +255,40 @@ fn arguments() -> Vec<Case> {
         case("all-reduce in place",
             |r| { let (cube, _, sums) = r.lend::<f64>(0, 4); cube.all_reduce_in_place(sums, SUM) },
             |r| r.all_reduce::<f64, _>(4, SUM, |c| c)),
+        case("all-to-all in place",
+            |r| { let (cube, _, blocks) = r.lend::<f64>(0, 4 * r.size()); cube.all_to_all_in_place(blocks) },
+            |r| r.all_to_all(4)),
+        case("neighbours' all-to-all in place",
+            |r| { let (cube, _, blocks) = r.lend::<f64>(0, 4 * r.cube.dimension() as usize); cube.neighbor_all_to_all_in_place(blocks) },
+            |r| {
+                let len = 4 * r.cube.dimension() as usize;
+                let (cube, send, receive) = r.lend::<f64>(len, len);
+                cube.neighbor_all_to_all_into(&*send, receive)
+            }),
+        case("permutation in place",
+            |r| {
+                let shift: Vec<usize> = (0..r.size()).map(|rank| (rank + 1) % r.size()).collect();
+                let (cube, _, values) = r.lend::<f64>(0, 4);
+                cube.permute_in_place(&shift, values)
+            },
+            |r| { let shift: Vec<usize> = (0..r.size()).map(|rank| (rank + 1) % r.size()).collect(); r.permute(&shift, 4, |c| c) }),
+        case("reduce-scatter in place",
+            |r| { let (cube, _, values) = r.lend::<f64>(0, 4 * r.size()); cube.reduce_scatter_block_in_place(values, SUM) },
+            |r| { let (cube, send, block) = r.lend::<f64>(4 * r.size(), 4); cube.reduce_scatter_block_into(&*send, block, SUM) }),
+        case("all-to-all of given lengths in place",
+            |r| {
+                let size = r.size();
+                let (cube, _, blocks) = r.lend::<f64>(0, 4 * size);
+                let displs: Vec<usize> = (0..size).map(|rank| 4 * rank).collect();
+                cube.all_to_all_varcount_in_place(&mut PartitionMut::new(blocks, vec![4; size], displs))
+            },
+            |r| {
+                let size = r.size();
+                let (cube, send, receive) = r.lend::<f64>(4 * size, 4 * size);
+                let (counts, displs) = (vec![4; size], (0..size).map(|rank| 4 * rank).collect::<Vec<usize>>());
+                let sent = Partition::new(&*send, counts.clone(), displs.clone());
+                cube.all_to_all_varcount_into(&sent, &mut PartitionMut::new(receive, counts, displs))
+            }),
     ]
 }
 

@@ -203,6 +203,7 @@ macro_rules! exchanges {
                 at: At,
                 blocks: ElementsMut<'b, T>,
             ) -> Result<Arguments<'b>> {
+                self.0.copied_in_place();
                 let count = one_of("blocks", blocks.len(), $blocks(self.0.call.size));
                 count.map(|count| Arguments::new(at, count, blocks.copied(), blocks))
             }
@@ -231,6 +232,7 @@ impl Permute<'_> {
         at: At,
         values: ElementsMut<'b, T>,
     ) -> Result<Arguments<'b>> {
+        self.0.copied_in_place();
         Ok(Arguments::new(at, values.len(), values.copied(), values))
     }
 }
@@ -242,6 +244,7 @@ impl ReduceScatter<'_> {
         values: ElementsMut<'b, T>,
         operation: Held<'b, O>,
     ) -> Result<Arguments<'b>> {
+        self.0.copied_in_place();
         let count = block("values", values.len(), self.0.call.size)?;
         reduces(&mut self.0, operation.get())?;
         Ok(Arguments::reducing(at, count, values.copied(), values.first(count), operation))

@@ -105,6 +105,7 @@ impl AllToAll<'_> {
         _: Waits,
     ) -> Result<Arguments<'b>> {
         places.check("blocks", self.0.call.size, blocks.len(), true)?;
+        self.0.copied_in_place();
         let layout = Layout::of_row(self.0.cube.rank, places.counts(), places.counts());
         self.0.call.layout = Some(placed(layout, Some(places), Some(places)));
         Ok(Arguments::new(at, self.0.longest(), blocks.copied(), blocks))
@@ -208,6 +209,7 @@ impl ReduceScatter<'_> {
         let all = counts.iter().fold(0usize, |sum, &count| sum.saturating_add(count));
         length("values", values.len(), all, "the sum of the counts")?;
         reduces(&mut self.0, operation.get())?;
+        self.0.copied_in_place();
         self.0.call.layout = Some(of_all(counts, None, None));
         let own = counts[self.0.cube.rank];
         Ok(Arguments::reducing(at, self.0.longest(), values.copied(), values.first(own), operation))

@@ -38,7 +38,7 @@ impl Card {
         Card {
             host: host(),
             process: u64::from(std::process::id()),
-            version: Fnv::of(&(env!("CARGO_PKG_VERSION"), layout)),
+            version: version(layout),
             asks,
             file,
             lobby,
@@ -60,6 +60,16 @@ impl Card {
         let [version, host, process, asks, file, lobby, nonce, at, limit, cores @ ..] = *words;
         Card { host, process, version, asks, file, lobby, nonce: [nonce, at], limit, cores }
     }
+
+    /// The first rank with which this one cannot talk, as what they tell each other means something else there.
+    pub fn stranger(rank: usize, cards: &[Card]) -> Option<usize> {
+        cards.iter().position(|card| card.version != cards[rank].version)
+    }
+}
+
+/// A number of what the words of this library mean, with this layout of shared memory.
+fn version(layout: usize) -> u64 {
+    Fnv::of(&(env!("CARGO_PKG_VERSION"), layout))
 }
 
 /// A number that no other process has, as good as certainly.
@@ -133,5 +143,21 @@ mod tests {
         let host = Host::of(2, &cards);
         assert_eq!((host.place, host.ranks, host.processes, host.cores), (1, vec![0, 2, 3], vec![10, 11, 12], 2));
         assert_eq!(Host::of(1, &cards).cores, 2);
+    }
+
+    #[test]
+    fn ranks_of_other_versions_or_orders_of_bytes_are_strangers() {
+        let words =
+            |version| std::array::from_fn::<u64, WORDS, _>(|word| if word == 0 { version } else { word as u64 });
+        let (own, other_layout) = (words(version(64)), words(version(128)));
+        let swapped = own.map(u64::swap_bytes);
+        let mut other_version = own;
+        other_version[0] ^= 1;
+        assert_eq!(Card::stranger(0, &[own, own].map(|words| Card::read(&words))), None);
+        for forged in [other_version, other_layout, swapped] {
+            let cards = [own, own, forged].map(|words| Card::read(&words));
+            // Every rank is told, and not only the one that differs.
+            assert_eq!([0, 1, 2].map(|rank| Card::stranger(rank, &cards)), [Some(2), Some(2), Some(0)]);
+        }
     }
 }

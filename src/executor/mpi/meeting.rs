@@ -104,7 +104,7 @@ impl Meeting {
                 (ranks.meet(&met, asks, number)?, Met::ByMessages(met))
             }
         };
-        if let Some(other) = cards.iter().position(|card| card.version != cards[rank].version) {
+        if let Some(other) = Card::stranger(rank, &cards) {
             let why = format!("rank {other} has another version of this library, or another order of bytes");
             return Err(Error::Communicator { why });
         }
