@@ -133,7 +133,9 @@ impl<'c> Prepared<'c> {
 
     /// Notes that what is sent is a copy of the buffer that receives. No message differs for it, but ranks have to agree on it.
     pub(super) fn copied_in_place(&mut self) {
-        self.besides = Some("in place".into());
+        let besides = &mut self.asked().besides;
+        let others = besides.take().map_or(String::new(), |words| format!("{words}, "));
+        *besides = Some(format!("{others}in place").into());
     }
 
     fn compared(&self, plan: &Plan, [send, receive]: [usize; 2]) -> Result<()> {
