@@ -16,6 +16,7 @@
 //! assert_eq!(results, [Ok(36.0), Ok(36.0), Ok(36.0)]);
 //! ```
 
+use crate::engine::end_all;
 use crate::executor::patience::Patience;
 use crate::executor::threads::Threads;
 use crate::select::{Machine, Overrides};
@@ -58,7 +59,9 @@ pub fn run<R: Send>(ranks: usize, code: impl Fn(&Hypercube) -> R + Sync) -> Vec<
             let (code, overrides) = (&code, overrides.clone());
             scope.spawn(move || {
                 let machine = Machine::shared_memory(cores);
-                code(&Hypercube::over(Box::new(transport), machine, overrides, patience))
+                let outcome = code(&Hypercube::over(Box::new(transport), machine, overrides, patience));
+                end_all();
+                outcome
             })
         };
         let threads: Vec<_> = transports.into_iter().map(spawn).collect();

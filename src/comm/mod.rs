@@ -53,13 +53,13 @@ use crate::address::{dimension_for, Hosts};
 use crate::collective::Call;
 use crate::engine::arguments::Arguments;
 #[cfg(feature = "mpi")]
-use crate::engine::poll_others;
+use crate::engine::{end_all, poll_others};
 use crate::engine::{poll_all, share, Engine, Shared};
 use crate::error::{Error, Result};
 use crate::executor::patience::Patience;
 use crate::executor::Transport;
 #[cfg(feature = "mpi")]
-use crate::executor::SINGLE_COPY_FROM;
+use crate::executor::{mpi::before_mpi_ends, mpi::For, SINGLE_COPY_FROM};
 use crate::explain::Explanation;
 use crate::plan::{Plan, Plans};
 use crate::schedule::Avoided;
@@ -139,6 +139,7 @@ impl Hypercube {
     /// ```
     #[cfg(feature = "mpi")]
     pub fn new(communicator: &impl ::mpi::traits::Communicator) -> Result<Hypercube> {
+        before_mpi_ends(For::Calls, end_all)?;
         let patience = Patience::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
         let duplicate = || {
             let patience = patience.clone();

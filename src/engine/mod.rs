@@ -12,7 +12,7 @@ mod roll_call;
 mod staging;
 
 pub(crate) use record::kind;
-pub(crate) use registry::{poll_all, poll_others, share, threads_take_turns, Shared};
+pub(crate) use registry::{end_all, poll_all, poll_others, share, threads_take_turns, Shared};
 
 use crate::error::{Error, Result};
 use crate::executor::memory::Span;
@@ -256,6 +256,12 @@ impl Engine {
         }
     }
 
+    /// After a look that found nothing, for a thread that waits: lets others run, and acts if that goes on for long.
+    fn rest(&mut self) {
+        let slept = self.transport.pause();
+        self.idle(if slept { LOOKS } else { 1 });
+    }
+
     /// Waits until a call is over, and moves all others meanwhile; its outcome.
     ///
     /// # Errors
@@ -301,8 +307,7 @@ impl Engine {
         while !self.is_over(ticket) {
             if !self.poll() {
                 poll_others();
-                let slept = self.transport.pause();
-                self.idle(if slept { LOOKS } else { 1 });
+                self.rest();
             }
         }
         let execution = &mut self.executions[ticket.place as usize];

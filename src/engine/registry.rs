@@ -6,6 +6,10 @@ use super::Engine;
 use std::cell::{RefCell, UnsafeCell};
 use std::rc::{Rc, Weak};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// How long a thread that ends moves calls whose requests have been leaked, while nothing moves.
+const LEAKED: Duration = Duration::from_secs(10);
 
 type Engines = RefCell<Vec<Weak<RefCell<Engine>>>>;
 
@@ -77,4 +81,26 @@ pub(crate) fn poll_all() -> bool {
         }
     }
     busy
+}
+
+/// For a thread that ends, or ends MPI: moves to their end all calls whose requests have been leaked, as other ranks may wait for them. If
+/// nothing moves for long, the others are told.
+pub(crate) fn end_all() {
+    if TURNS.get().is_some() {
+        return;
+    }
+    // In the middle of one of its calls an engine cannot be moved.
+    let held: Vec<Shared> = with_engines(|engines| engines.borrow().iter().filter_map(Weak::upgrade).collect());
+    let mut free: Vec<_> = held.iter().filter_map(|engine| engine.try_borrow_mut().ok()).collect();
+    let mut moved = Instant::now();
+    while free.iter().any(|engine| engine.is_busy()) && moved.elapsed() < LEAKED && !std::thread::panicking() {
+        for engine in free.iter_mut().filter(|engine| engine.is_busy()) {
+            if engine.poll() {
+                moved = Instant::now();
+            } else {
+                engine.rest();
+            }
+        }
+    }
+    free.iter_mut().for_each(|engine| engine.abandon("ends"));
 }

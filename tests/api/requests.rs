@@ -51,6 +51,20 @@ fn what_is_dropped_or_leaked_ends_with_its_scope() {
     });
 }
 
+/// Rank 1 passes on to rank 2 what it receives.
+#[test]
+fn what_is_leaked_without_a_scope_ends_with_its_thread() {
+    on(3, |cube| {
+        let data: &'static mut [usize] = Box::leak(vec![cube.rank(); 10].into_boxed_slice());
+        let path = cube.broadcast(0).algorithm("hamiltonian_path");
+        let request = path.start(StaticScope, data).unwrap();
+        match cube.rank() {
+            1 => std::mem::forget(request),
+            _ => assert_eq!(request.wait_for_data().unwrap(), [0; 10]),
+        }
+    });
+}
+
 #[test]
 fn requests_are_tested_until_they_are_over() {
     on(3, |cube| {

@@ -23,6 +23,7 @@ mod asked;
 pub mod control_variables;
 pub mod cube_graph;
 mod departed;
+mod ending;
 mod envelopes;
 mod host;
 mod lobby;
@@ -42,6 +43,7 @@ mod transfers;
 mod transport;
 
 pub(crate) use affinity::core;
+pub(crate) use ending::{before_mpi_ends, For};
 pub(crate) use meeting::Found;
 pub(crate) use transport::MpiTransport;
 

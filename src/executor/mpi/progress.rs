@@ -3,13 +3,13 @@
 //! MPI libraries move most messages only while they are called. The thread calls MPI again and again, and sleeps in between. It knows
 //! nothing of calls of this library: what has to start when a message has come starts when the program looks.
 //!
-//! There is one in a process, for all communicators that want it. It ends with the last of them, and at the latest when MPI does: what is
-//! attached to MPI_COMM_SELF is deleted before anything else of MPI (MPI 3.1, 8.7.1), and that ends it, whatever was leaked.
+//! There is one in a process, for all communicators that want it. It ends with the last of them, and at the latest when MPI does.
 
 use super::accept;
+use super::ending::{before_mpi_ends, For};
 use crate::error::{Error, Result};
 use mpi::ffi;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -31,13 +31,12 @@ struct Running {
     thread: JoinHandle<()>,
 }
 
-/// The thread, and whether its end has been arranged.
+/// The thread.
 struct Process {
     running: Option<Running>,
-    ends_with_mpi: bool,
 }
 
-static PROCESS: Mutex<Process> = Mutex::new(Process { running: None, ends_with_mpi: false });
+static PROCESS: Mutex<Process> = Mutex::new(Process { running: None });
 
 fn process() -> MutexGuard<'static, Process> {
     PROCESS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -72,10 +71,8 @@ impl Progress {
             running.users += 1;
             return Ok(Progress(()));
         }
-        if !process.ends_with_mpi {
-            end_with_mpi()?;
-            process.ends_with_mpi = true;
-        }
+        // Its communicator is then left to MPI, which is at work on communicators just now.
+        before_mpi_ends(For::Progress, || drop(self::process().end()))?;
         // SAFETY: constant handles of MPI, initialised by the rsmpi support library, and a valid out parameter.
         let comm = unsafe {
             let mut comm = ffi::RSMPI_COMM_NULL;
@@ -133,38 +130,4 @@ fn drive(own: &Own, stop: &AtomicBool) {
         };
         std::thread::park_timeout(PERIOD);
     }
-}
-
-/// Sees to it that the thread ends before MPI.
-fn end_with_mpi() -> Result<()> {
-    let mut key: c_int = 0;
-    // SAFETY: two functions of the right types, which stay, and a valid out parameter; a constant handle of MPI. The value is never read.
-    unsafe {
-        let made = ffi::PMPI_Comm_create_keyval(Some(not_copied), Some(mpi_ends), &mut key, std::ptr::null_mut());
-        accept("MPI_Comm_create_keyval", made)?;
-        accept("MPI_Comm_set_attr", ffi::PMPI_Comm_set_attr(ffi::RSMPI_COMM_SELF, key, std::ptr::null_mut()))
-    }
-}
-
-/// Duplicates of MPI_COMM_SELF may go at any time: nothing is attached to them.
-///
-/// # Safety
-/// MPI passes a valid out parameter for whether the value is copied.
-unsafe extern "C" fn not_copied(
-    _: ffi::MPI_Comm,
-    _: c_int,
-    _: *mut c_void,
-    _: *mut c_void,
-    _: *mut c_void,
-    is_copied: *mut c_int,
-) -> c_int {
-    // SAFETY: promised.
-    unsafe { *is_copied = 0 };
-    ffi::MPI_SUCCESS as c_int
-}
-
-extern "C" fn mpi_ends(_: ffi::MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
-    // Its communicator is left to MPI, which is at work on communicators just now.
-    process().end();
-    ffi::MPI_SUCCESS as c_int
 }
