@@ -7,8 +7,10 @@ use mpi::ffi;
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
+type Act = Option<fn()>;
+
 /// What is to be done, by whom it is asked for.
-static ACTS: Mutex<[Option<fn()>; 2]> = Mutex::new([None; 2]);
+static ACTS: Mutex<[Act; 2]> = Mutex::new([None; 2]);
 
 /// Who asks.
 #[derive(Clone, Copy)]

@@ -72,7 +72,7 @@ impl Progress {
             return Ok(Progress(()));
         }
         // Its communicator is then left to MPI, which is at work on communicators just now.
-        before_mpi_ends(For::Progress, || drop(self::process().end()))?;
+        before_mpi_ends(For::Progress, || _ = self::process().end())?;
         // SAFETY: constant handles of MPI, initialised by the rsmpi support library, and a valid out parameter.
         let comm = unsafe {
             let mut comm = ffi::RSMPI_COMM_NULL;
