@@ -21,12 +21,18 @@ pub(crate) enum For {
     Progress,
 }
 
-/// Does that before MPI ends, on the thread that ends it.
+/// Does that before MPI ends, on the thread that ends it. Where there are only sessions, which have no MPI_COMM_SELF, it is not done.
 ///
 /// # Errors
 /// Those of MPI.
 pub(crate) fn before_mpi_ends(who: For, act: fn()) -> Result<()> {
     let mut acts = ACTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut is_initialized: c_int = 0;
+    // SAFETY: a valid out parameter; may be called at any time.
+    accept("MPI_Initialized", unsafe { ffi::PMPI_Initialized(&mut is_initialized) })?;
+    if is_initialized == 0 {
+        return Ok(());
+    }
     let is_arranged = acts.iter().any(Option::is_some);
     acts[who as usize] = Some(act);
     if is_arranged {
