@@ -86,7 +86,8 @@ pub(crate) fn poll_all() -> bool {
 /// For a thread that ends, or ends MPI: moves to their end all calls whose requests have been leaked, as other ranks may wait for them. If
 /// nothing moves for long, the others are told.
 pub(crate) fn end_all() {
-    if TURNS.get().is_some() {
+    // MPI may be ended when nothing of this thread is left.
+    if TURNS.get().is_some() || ENGINES.try_with(|_| ()).is_err() {
         return;
     }
     // In the middle of one of its calls an engine cannot be moved.
