@@ -167,9 +167,6 @@ impl Answer {
         if let Some(packet) = machine.packet {
             write!(out, ", good packets {}", show_bytes(packet))?;
         }
-        if machine.burst > 0 {
-            write!(out, ", {} pass a link at once", show_bytes(machine.burst))?;
-        }
         let Choice { algorithm, parameters, predicted, why, .. } = &self.choice;
         writeln!(out, "\nchoice:  {} ({}), {}", algorithm.name, algorithm.source, self.form(parameters))?;
         writeln!(out, "         predicted {:.1} us; {why}", predicted * 1e6)?;
