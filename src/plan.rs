@@ -16,7 +16,7 @@ use std::rc::Rc;
 const MOST_RECENT: usize = 32;
 /// Plans kept.
 const MOST_PLANS: usize = 4096;
-/// What the plans kept hold together: [`Plan::entries`]. At about 35 bytes an entry, some 75 MB.
+/// What the plans kept hold together: [`Plan::entries`]. At about 40 bytes an entry, some 80 MB.
 const MOST_HELD: usize = 1 << 21;
 /// By how much less there is room for calls with a layout.
 const FEWER: usize = 8;

@@ -92,12 +92,12 @@ struct Peer {
     /// Messages of calls that this rank has not come to, which were in the way of others.
     aside: VecDeque<(Stamp, Vec<u8>)>,
     busy: bool,
-    /// What was last started.
-    last: Option<Way>,
+    /// Which way the message goes that was started last.
+    last: Option<Direction>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum Direction {
     There,
     Here,
 }
@@ -323,7 +323,7 @@ impl SharedMemory {
     /// complete at once.
     pub fn send(&mut self, token: Token, stamp: Stamp, to: usize, spans: &[Span], synchronous: bool) -> bool {
         let peer = &mut self.peers[to];
-        peer.there.envelopes.in_a_row = peer.last.replace(Way::There) == Some(Way::There);
+        peer.there.envelopes.in_a_row = peer.last.replace(Direction::There) == Some(Direction::There);
         let mut sending = Sending::new(stamp, total(spans), synchronous);
         if peer.sends.is_empty() && sending.advance(&mut peer.there, spans) {
             return true;
@@ -338,7 +338,7 @@ impl SharedMemory {
     /// Starts to receive the spans from a peer; whether that is complete at once.
     pub fn receive(&mut self, token: Token, stamp: Stamp, from: usize, spans: &[Span]) -> bool {
         let peer = &mut self.peers[from];
-        peer.here.envelopes.in_a_row = peer.last.replace(Way::Here) == Some(Way::Here);
+        peer.here.envelopes.in_a_row = peer.last.replace(Direction::Here) == Some(Direction::Here);
         // To copy a long one now would hold up sends that may start.
         let bytes = total(spans);
         if bytes <= SHORT && peer.receives.is_empty() && peer.current.is_none() && peer.aside.is_empty() {
