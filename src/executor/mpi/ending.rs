@@ -27,24 +27,27 @@ pub(crate) enum For {
 /// Those of MPI.
 pub(crate) fn before_mpi_ends(who: For, act: fn()) -> Result<()> {
     let mut acts = ACTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if acts[who as usize].is_some() {
+        return Ok(());
+    }
     let mut is_initialized: c_int = 0;
     // SAFETY: a valid out parameter; may be called at any time.
     accept("MPI_Initialized", unsafe { ffi::PMPI_Initialized(&mut is_initialized) })?;
     if is_initialized == 0 {
         return Ok(());
     }
-    let is_arranged = acts.iter().any(Option::is_some);
+    if acts.iter().all(Option::is_none) {
+        let mut key: c_int = 0;
+        // SAFETY: two functions of the right types, which stay, and a valid out parameter; a constant handle of MPI. The value is never read.
+        unsafe {
+            let made = ffi::PMPI_Comm_create_keyval(Some(not_copied), Some(mpi_ends), &mut key, std::ptr::null_mut());
+            accept("MPI_Comm_create_keyval", made)?;
+            let attached = ffi::PMPI_Comm_set_attr(ffi::RSMPI_COMM_SELF, key, std::ptr::null_mut());
+            accept("MPI_Comm_set_attr", attached)?;
+        }
+    }
     acts[who as usize] = Some(act);
-    if is_arranged {
-        return Ok(());
-    }
-    let mut key: c_int = 0;
-    // SAFETY: two functions of the right types, which stay, and a valid out parameter; a constant handle of MPI. The value is never read.
-    unsafe {
-        let made = ffi::PMPI_Comm_create_keyval(Some(not_copied), Some(mpi_ends), &mut key, std::ptr::null_mut());
-        accept("MPI_Comm_create_keyval", made)?;
-        accept("MPI_Comm_set_attr", ffi::PMPI_Comm_set_attr(ffi::RSMPI_COMM_SELF, key, std::ptr::null_mut()))
-    }
+    Ok(())
 }
 
 /// Duplicates of MPI_COMM_SELF may go at any time: nothing is attached to them.
