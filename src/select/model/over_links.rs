@@ -14,8 +14,8 @@ const UNBUFFERED: f64 = 3.0;
 const CONTENTION: f64 = 1.08;
 
 /// An all-reduce in which every rank talks to all others, first of their parts and then of its own, turns round only when all of its
-/// part has come: so much longer than it takes to send everything, as measured on stars of 6 to 16 hosts (.81 to .97 of the limit, where
-/// it goes along the edges of a cube .95 to .99).
+/// part has come, and meets at its next partner what others still send there: so much longer than it takes to send everything, as measured
+/// on stars of 6 to 16 hosts (.67 to .97 of the limit, where it goes along the edges of a cube .95 to .99, and round a ring .97).
 const TURNING: f64 = 1.05;
 
 /// What TCP's acknowledgements, 66 bytes for two segments of 1514, add where nodes with one port pass on all that comes: they go to
@@ -80,7 +80,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     // And it has recovered as much between calls as passes while all ranks wait for each other once.
     let recovered = f64::from(shape.n) * (machine.tau + machine.hop) / (machine.t_c * bytes);
     let at_rate = (load - burst.min(recovered)).max(0.0);
-    let slower = slower(algorithm, call, sent * bytes, parameters, machine);
+    let slower = slower(algorithm, call, &formula, sent * bytes, parameters, machine);
     let transfers = (at_rate + waits) * slower * machine.t_c * element as f64;
     // Where all ranks send in every round, a port recovers while messages are on their way; a host with several at work is busy with them.
     let at_once = if ports_busy(&formula, &shape, machine) { (burst / load.max(1.0)).min(1.0) } else { 0.0 };
@@ -163,7 +163,14 @@ fn load(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: PortMode
 
 /// How many times as long transfers of messages of so many bytes take with their headers, where they are in each other's way, or wait for
 /// receivers.
-fn slower(algorithm: &Algorithm, call: &Call, sent: f64, parameters: &Parameters, machine: &Machine) -> f64 {
+fn slower(
+    algorithm: &Algorithm,
+    call: &Call,
+    formula: &Formula,
+    sent: f64,
+    parameters: &Parameters,
+    machine: &Machine,
+) -> f64 {
     let direct = if algorithm.cube_edges || machine.pairs_linked { 1.0 } else { congestion(call) };
     let waiting = machine.packet_limit.is_some_and(|limit| sent >= limit as f64);
     // Headers: measured along one path, so for hosts with one port.
@@ -172,12 +179,16 @@ fn slower(algorithm: &Algorithm, call: &Call, sent: f64, parameters: &Parameters
     // Short packets keep one port evenly busy, and so do those that go all dimensions' ways at once.
     let even = parameters.ports == PortModel::AllPorts
         || parameters.packet.is_some() && machine.packet.is_some_and(|packet| sent <= packet as f64);
+    // Every message waits for the one before: all goes round a ring, or down a path.
+    let in_turn = formula.hops >= formula.rounds;
+    let both_ways = algorithm.collective.meaning().passes == 2 && !algorithm.cube_edges;
     let port = match (machine.ports, algorithm.paths) {
         (PortModel::OnePort, 0) if call.size > 2 && !(even && algorithm.cuts(parameters.ports)) => CONTENTION,
+        (PortModel::OnePort, 0) if call.size > 2 && both_ways && in_turn => ACKNOWLEDGEMENTS,
         (PortModel::OnePort, 1..) => ACKNOWLEDGEMENTS,
         _ => 1.0,
     };
-    let turning = if algorithm.collective.meaning().passes == 2 && !algorithm.cube_edges { TURNING } else { 1.0 };
+    let turning = if both_ways && !in_turn { TURNING } else { 1.0 };
     direct * port * headers * turning * if waiting { UNBUFFERED } else { 1.0 }
 }
 
