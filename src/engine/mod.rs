@@ -172,6 +172,20 @@ impl Engine {
         self.look(1)
     }
 
+    /// The same for a thread that does not wait, and may compute until it does so again; [`Engine::looked`] then.
+    pub fn look_in_passing(&mut self) {
+        self.transport.look_begins();
+        // MPI says at the second look what it has received at the first.
+        if !self.poll() && !self.poll() {
+            self.idle(LOOKS);
+        }
+    }
+
+    /// Such a look is over, at the calls of other engines too.
+    pub fn looked(&mut self) {
+        self.transport.look_ends();
+    }
+
     /// The same with so many looks at most, until something has moved.
     fn look(&mut self, looks: u32) -> bool {
         // Nothing else can start before all that is under way is complete.

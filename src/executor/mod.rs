@@ -116,6 +116,13 @@ pub(crate) trait Transport {
     /// Between two looks that found nothing: lets others run; whether that took so long that the clock is worth a look.
     fn pause(&mut self) -> bool;
 
+    /// A thread that does not wait looks at its calls: if it has computed since the last look, it keeps its core until this one has ended,
+    /// though it finds nothing to do.
+    fn look_begins(&mut self) {}
+
+    /// That look has ended.
+    fn look_ends(&mut self) {}
+
     /// The ranks with which something is under way.
     fn under_way(&self) -> Vec<usize>;
 

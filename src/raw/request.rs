@@ -29,7 +29,7 @@ mod collection;
 pub use collection::{multiple_scope, Ended, RequestCollection};
 
 use crate::engine::arguments::Arguments;
-use crate::engine::{poll_others, Shared, Ticket, LOOKS};
+use crate::engine::{poll_others, Shared, Ticket};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use sealed::Started;
@@ -265,16 +265,13 @@ impl<'a, D: ?Sized, S: Scope<'a>> Drop for Request<'a, D, S> {
 /// once.
 pub(super) fn look(engine: &Shared, ticket: Option<Ticket>) -> bool {
     match engine.try_borrow_mut() {
-        Ok(mut engine) => {
-            // MPI says at the second look what it has received at the first.
-            if !engine.poll() && !engine.poll() {
-                engine.idle(LOOKS);
-            }
-        }
+        Ok(mut engine) => engine.look_in_passing(),
         Err(_) => return true,
     }
     poll_others();
-    ticket.is_none_or(|ticket| engine.borrow().is_over(ticket))
+    let mut engine = engine.borrow_mut();
+    engine.looked();
+    ticket.is_none_or(|ticket| engine.is_over(ticket))
 }
 
 /// Waits until one of the calls is over, takes its request out of the list, and returns its place in it and its outcome; `None` of

@@ -41,6 +41,7 @@ mod tests;
 mod together;
 mod transfers;
 mod transport;
+mod yielding;
 
 pub(crate) use affinity::core;
 pub(crate) use ending::{before_mpi_ends, For};

@@ -5,6 +5,7 @@ use super::meeting::{Found, Meeting};
 use super::messages::Messages;
 use super::progress::Progress;
 use super::shared_memory::SharedMemory;
+use super::yielding::{keep_core, Kept};
 use super::{abort, departed};
 use crate::error::Result;
 use crate::executor::board::{Board, Presence};
@@ -14,10 +15,13 @@ use crate::executor::{Stamp, Token, Transport, Trouble};
 use mpi::ffi;
 use mpi::traits::Communicator;
 use std::ffi::c_int;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Looks at shared memory between two looks at MPI's own messages, which other communicators' ranks may wait for.
 const LOOKS: u32 = 64;
+
+/// After so long a time between two looks a thread is taken to compute in between, and not to wait.
+const COMPUTES: Duration = Duration::from_micros(100);
 
 /// A duplicate of the user's communicator, and the messages under way between its ranks.
 pub(crate) struct MpiTransport {
@@ -32,6 +36,10 @@ pub(crate) struct MpiTransport {
     crowded: bool,
     /// Looks at what is under way so far.
     looks: u32,
+    /// When a thread that does not wait has looked last.
+    looked: Option<Instant>,
+    /// While such a look goes on.
+    kept: Option<Kept>,
     /// Ranks that have been told that this one makes no more calls.
     parted: Vec<usize>,
     /// The thread that drives MPI, if there is to be one.
@@ -61,6 +69,8 @@ impl MpiTransport {
             board,
             crowded,
             looks: 0,
+            looked: None,
+            kept: None,
             parted: Vec::new(),
             progress,
         };
@@ -134,6 +144,20 @@ impl Transport for MpiTransport {
             std::hint::spin_loop();
         }
         false
+    }
+
+    fn look_begins(&mut self) {
+        // Elsewhere there is nobody to give the core to.
+        if self.crowded && self.looked.is_none_or(|looked| looked.elapsed() > COMPUTES) {
+            self.kept = keep_core();
+        }
+    }
+
+    fn look_ends(&mut self) {
+        if self.crowded {
+            self.kept = None;
+            self.looked = Some(Instant::now());
+        }
     }
 
     fn under_way(&self) -> Vec<usize> {
