@@ -160,7 +160,7 @@ pub mod fortran {
                 error: *mut c_int,
             ) {
                 type Function = unsafe extern "C" fn(Copy, Delete, *mut c_int, *const isize, *mut c_int);
-                let found = libc::dlsym(libc::RTLD_NEXT, concat!(stringify!($name), "\0").as_ptr().cast());
+                let found = crate::fortran::behind::behind(concat!(stringify!($name), "\0"), $name as *const c_void);
                 if found.is_null() {
                     return crate::fortran::answer(error, native::error_other());
                 }

@@ -235,6 +235,7 @@ macro_rules! alltoallw {
 
 alltoallw!(ints MPI_Alltoallw (): mpi_alltoallw_ mpi_alltoallw_f08_);
 
+pub mod behind;
 // Here, as it uses the macros above.
 mod made;
 pub mod started;

@@ -97,6 +97,25 @@ fn fortran_programs_get_the_same_results() {
     }
 }
 
+/// A library in Fortran may be loaded by a program in C, or Python, and MPI's Fortran with it and for it alone.
+#[test]
+fn fortran_may_be_loaded_later() {
+    if !has_fortran() {
+        return eprintln!("this MPI has no Fortran");
+    }
+    let program = built_with("tests/programs/plugin.c", "plugin", &[], &["-ldl"]);
+    for (name, flags) in [("plugin-mpif.so", &[][..]), ("plugin-f08.so", &["-DF08"])] {
+        let flags = [&["-cpp", "-shared", "-fPIC", MODULES], flags].concat();
+        let library = built("tests/programs/plugin.f90", name, &flags);
+        let library = library.to_str().expect("a path");
+        for variables in [&ALL[..], &[]] {
+            let output = through_hypercoll(variables, 3, &program, &[library]);
+            assert_eq!(output.code, Some(0), "{name}: {}", output.told());
+            assert_eq!(output.stdout.matches("all is well").count(), 3, "{name}: {}", output.told());
+        }
+    }
+}
+
 /// What ranks find wrong between them comes to C as to Rust: on all ranks the same, by the error handler of the communicator.
 #[test]
 fn wrong_programs_get_errors_on_all_ranks() {

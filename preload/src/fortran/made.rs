@@ -25,7 +25,7 @@ macro_rules! makes {
         pub unsafe extern "C" fn $name($($p: Passed,)* made: *mut c_int, error: *mut c_int $(, $length: usize)?) {
             type Function = unsafe extern "C" fn($(makes!(@passed $p),)* *mut c_int, *mut c_int $(, makes!(@length $length))?);
             let mut code = native::error_other();
-            let found = libc::dlsym(libc::RTLD_NEXT, concat!(stringify!($name), "\0").as_ptr().cast());
+            let found = super::behind::behind(concat!(stringify!($name), "\0"), $name as *const c_void);
             if !found.is_null() {
                 let native = std::mem::transmute::<*mut c_void, Function>(found);
                 native($($p,)* made, &mut code $(, $length)?);
