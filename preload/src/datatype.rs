@@ -70,9 +70,10 @@ impl Layout {
         #[allow(clippy::unnecessary_cast)]
         let (extent, first, span) = (extent as isize, first as isize, span as isize);
         let (size, end) = (size as usize, first + span);
-        let (name, group) = named.map_or((None, 0), |named| (Some(named.name), named.group));
+        let known = named.or_else(|| native::of_a_precision(datatype));
+        let (name, group) = known.map_or((None, 0), |known| (Some(known.name), known.group));
         let mut layout = Layout { size, extent, first, end, dense: false, name, group };
-        layout.dense = size as isize == span && (name.is_some() || layout.in_order(datatype));
+        layout.dense = size as isize == span && (named.is_some() || layout.in_order(datatype));
         Some(layout)
     }
 

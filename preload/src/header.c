@@ -87,6 +87,20 @@ size_t hypercoll_types(struct named *types, size_t room) {
     TYPE(MPI_COMPLEX, COMPLEX)
     TYPE(MPI_DOUBLE_COMPLEX, COMPLEX)
     TYPE(MPI_LOGICAL, LOGICAL)
+#ifdef OPEN_MPI /* where its Fortran has them */
+#ifdef MPI_LOGICAL1
+    TYPE(MPI_LOGICAL1, LOGICAL)
+#endif
+#ifdef MPI_LOGICAL2
+    TYPE(MPI_LOGICAL2, LOGICAL)
+#endif
+#ifdef MPI_LOGICAL4
+    TYPE(MPI_LOGICAL4, LOGICAL)
+#endif
+#ifdef MPI_LOGICAL8
+    TYPE(MPI_LOGICAL8, LOGICAL)
+#endif
+#endif
     TYPE(MPI_CHARACTER, NONE)
     TYPE(MPI_INTEGER1, FORTRAN_INTEGER)
     TYPE(MPI_INTEGER2, FORTRAN_INTEGER)
@@ -102,6 +116,16 @@ size_t hypercoll_types(struct named *types, size_t room) {
     TYPE(MPI_2DOUBLE_PRECISION, PAIR)
     TYPE(MPI_2INTEGER, PAIR)
     return n;
+}
+
+/* The group of datatypes that were asked for by their precision, by how they were made; 0 if they were made in another way. */
+int hypercoll_of_a_precision(int combiner, const char **name, uint32_t *group) {
+    switch (combiner) {
+    case MPI_COMBINER_F90_REAL: *name = "MPI_Type_create_f90_real", *group = FLOATING; return 1;
+    case MPI_COMBINER_F90_COMPLEX: *name = "MPI_Type_create_f90_complex", *group = COMPLEX; return 1;
+    case MPI_COMBINER_F90_INTEGER: *name = "MPI_Type_create_f90_integer", *group = FORTRAN_INTEGER; return 1;
+    default: return 0;
+    }
 }
 
 /* What is true of an operation: the groups of types that it is defined for, and of those the ones for which it gives the same

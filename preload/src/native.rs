@@ -27,6 +27,7 @@ struct NamedOperation {
 extern "C" {
     fn hypercoll_types(types: *mut NamedType, room: usize) -> usize;
     fn hypercoll_operations(operations: *mut NamedOperation, room: usize) -> usize;
+    fn hypercoll_of_a_precision(combiner: c_int, name: *mut *const c_char, group: *mut u32) -> c_int;
     fn hypercoll_in_place() -> *const c_void;
     #[cfg(open_mpi)]
     fn hypercoll_bottom() -> *const c_void;
@@ -88,6 +89,20 @@ pub fn types() -> HashMap<usize, Named> {
         named.entry(known.handle).or_insert(Named { name, group: known.group });
     }
     named
+}
+
+/// A datatype of Fortran that is predefined and has no name: it was asked for by its precision or its range
+/// (`MPI_Type_create_f90_real` and the like).
+pub fn of_a_precision(datatype: MPI_Datatype) -> Option<Named> {
+    let mut said: [c_int; 4] = [0; 4];
+    let [integers, addresses, types, combiner] = &mut said;
+    // SAFETY: valid out parameters.
+    let code = unsafe { ffi::PMPI_Type_get_envelope(datatype, integers, addresses, types, combiner) };
+    let (mut name, mut group) = (std::ptr::null(), 0);
+    // SAFETY: as above; a constant is put there, if it is such a datatype.
+    let is_one = code == SUCCESS && unsafe { hypercoll_of_a_precision(*combiner, &mut name, &mut group) } != 0;
+    // SAFETY: a constant of C's.
+    is_one.then(|| Named { name: unsafe { text(name) }, group })
 }
 
 /// The predefined operations by their handles, the most usual ones first.

@@ -227,6 +227,9 @@ struct operation {
     MPI_Op op;
 };
 
+/* Those of Fortran that are asked for by precision or range, and more that not every MPI has. */
+static MPI_Datatype integer_of_9_digits, real_of_15_digits, complex_of_6_digits, logical_of_1_byte, logical_of_8_bytes;
+
 /* Fills `n` elements of a predefined type with small numbers of this rank's. */
 #define FILL(type, value)                                                                                            \
     for (int i = 0; i < n; i++) ((type *)memory.send)[i] = (type)(value);
@@ -234,7 +237,7 @@ struct operation {
 static void fill(MPI_Datatype type, int n) {
     int x = rank + 1;
     memset(memory.send, 0, memory.bytes);
-    if (type == MPI_INT || type == MPI_INTEGER) { FILL(int, (x * (i + 3)) % 5 + (i % 2)) }
+    if (type == MPI_INT || type == MPI_INTEGER || type == integer_of_9_digits) { FILL(int, (x * (i + 3)) % 5 + (i % 2)) }
     else if (type == MPI_LONG || type == MPI_INT64_T || type == MPI_LONG_LONG || type == MPI_AINT || type == MPI_OFFSET || type == MPI_COUNT || type == MPI_INTEGER8) { FILL(int64_t, (x * (i + 3)) % 5 - 1) }
     else if (type == MPI_UNSIGNED || type == MPI_UINT32_T) { FILL(unsigned, (x * (i + 3)) % 7) }
     else if (type == MPI_UNSIGNED_LONG || type == MPI_UINT64_T) { FILL(uint64_t, (x * (i + 3)) % 7) }
@@ -243,11 +246,13 @@ static void fill(MPI_Datatype type, int n) {
     else if (type == MPI_SIGNED_CHAR || type == MPI_INT8_T) { FILL(signed char, (x * (i + 3)) % 3 - 1) }
     else if (type == MPI_UNSIGNED_CHAR || type == MPI_UINT8_T || type == MPI_BYTE) { FILL(unsigned char, (x * (i + 3)) % 3) }
     else if (type == MPI_FLOAT || type == MPI_REAL) { FILL(float, (x * (i + 3)) % 5 - 2) }
-    else if (type == MPI_DOUBLE || type == MPI_DOUBLE_PRECISION) { FILL(double, (x * (i + 3)) % 5 - 2) }
+    else if (type == MPI_DOUBLE || type == MPI_DOUBLE_PRECISION || type == real_of_15_digits) { FILL(double, (x * (i + 3)) % 5 - 2) }
     else if (type == MPI_LONG_DOUBLE) { FILL(long double, (x * (i + 3)) % 5 - 2) }
     else if (type == MPI_C_BOOL) { FILL(_Bool, (x * (i + 3)) % 2) }
     else if (type == MPI_LOGICAL) { FILL(int, (x * (i + 3)) % 2) }
-    else if (type == MPI_C_FLOAT_COMPLEX || type == MPI_COMPLEX) { n *= 2; FILL(float, (x * (i + 3)) % 3 - 1) }
+    else if (type == logical_of_1_byte) { FILL(char, (x * (i + 3)) % 2) }
+    else if (type == logical_of_8_bytes) { FILL(int64_t, (x * (i + 3)) % 2) }
+    else if (type == MPI_C_FLOAT_COMPLEX || type == MPI_COMPLEX || type == complex_of_6_digits) { n *= 2; FILL(float, (x * (i + 3)) % 3 - 1) }
     else if (type == MPI_C_DOUBLE_COMPLEX || type == MPI_DOUBLE_COMPLEX) { n *= 2; FILL(double, (x * (i + 3)) % 3 - 1) }
     else if (type == MPI_2INT || type == MPI_2INTEGER) { for (int i = 0; i < n; i++) ((int *)memory.send)[2 * i] = (x * (i + 3)) % 3, ((int *)memory.send)[2 * i + 1] = rank; }
     else if (type == MPI_FLOAT_INT) { struct { float a; int b; } *p = (void *)memory.send; for (int i = 0; i < n; i++) p[i].a = (x * (i + 3)) % 3, p[i].b = rank; }
@@ -264,7 +269,7 @@ static void (*prepare)(MPI_Datatype, int) = fill;
 
 /* In products of complex numbers the sign of a zero depends on the order. */
 static void without_signs_of_zeros(MPI_Datatype type) {
-    if (type == MPI_C_FLOAT_COMPLEX || type == MPI_COMPLEX)
+    if (type == MPI_C_FLOAT_COMPLEX || type == MPI_COMPLEX || type == complex_of_6_digits)
         for (size_t i = 0; i < memory.bytes / sizeof(float); i++) ((float *)memory.receive)[i] += 0.0f;
     if (type == MPI_C_DOUBLE_COMPLEX || type == MPI_DOUBLE_COMPLEX)
         for (size_t i = 0; i < memory.bytes / sizeof(double); i++) ((double *)memory.receive)[i] += 0.0;
@@ -362,6 +367,19 @@ static void predefined(void) {
     ALL(places, MPI_2INT, 8) ALL(places, MPI_FLOAT_INT, 8) ALL(places, MPI_DOUBLE_INT, 16) ALL(places, MPI_LONG_INT, 16)
     ALL(places, MPI_SHORT_INT, 8) ALL(places, MPI_LONG_DOUBLE_INT, 32) ALL(places, MPI_2INTEGER, 8) ALL(places, MPI_2REAL, 8)
     ALL(places, MPI_2DOUBLE_PRECISION, 16)
+    /* (An MPI without Fortran need not have them.) */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int are_there = MPI_Type_create_f90_integer(9, &integer_of_9_digits) == MPI_SUCCESS
+        && MPI_Type_create_f90_real(15, MPI_UNDEFINED, &real_of_15_digits) == MPI_SUCCESS
+        && MPI_Type_create_f90_complex(6, MPI_UNDEFINED, &complex_of_6_digits) == MPI_SUCCESS;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    if (are_there) {
+        FORTRAN_INTEGER(integer_of_9_digits, 4) FLOATING(real_of_15_digits, 8) ALL(arithmetic, complex_of_6_digits, 8)
+    }
+#if defined(OPEN_MPI) && defined(MPI_LOGICAL1) && defined(MPI_LOGICAL8)
+    logical_of_1_byte = MPI_LOGICAL1, logical_of_8_bytes = MPI_LOGICAL8;
+    ALL(logical, logical_of_1_byte, 1) ALL(logical, logical_of_8_bytes, 8)
+#endif
 }
 
 /* Does not commute: maps x -> a x + b modulo a prime, one after the other. Elements lie `stride` pairs apart. */
