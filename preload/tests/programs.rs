@@ -241,8 +241,11 @@ fn calls_that_come_again_are_the_same() {
 #[test]
 fn spawned_ranks_are_not_waited_for() {
     let program = built("tests/programs/spawned.c", "spawned", &[]);
+    // Intel's can where it may go beyond the memory of the host, if only by memory that libfabric shares.
+    let beyond = [("I_MPI_FABRICS", "shm:ofi"), ("FI_PROVIDER", "shm")];
+    let beyond = if std::env::var_os("I_MPI_ROOT").is_some() { &beyond[..] } else { &[] };
     for from in ["1", "17"] {
-        let variables = [("HYPERCOLL_FROM_CALL", from), ALL[1], ("HYPERCOLL_REPORT", "-")];
+        let variables = [&[("HYPERCOLL_FROM_CALL", from), ALL[1], ("HYPERCOLL_REPORT", "-")], beyond].concat();
         let output = through_hypercoll(&variables, 2, &program, &[]);
         // Debian's MPICH 4.0 can now and then not, natively either.
         if !cfg!(open_mpi) && output.stderr.contains("Error in spawn call") {
@@ -332,7 +335,7 @@ fn communicators_leave_room_for_others() {
     // That of all ranks makes no call, and is served from the first one on.
     for (from, of_all) in [("1", 1), ("17", 0)] {
         let variables = [("HYPERCOLL_FROM_CALL", from), ALL[1], ("HYPERCOLL_REPORT", "-")];
-        let output = through_hypercoll(&variables, 2, &program, &["1900"]);
+        let output = through_hypercoll(&variables, 2, &program, &[]);
         assert_eq!(output.code, Some(0), "{}", output.told());
         assert_eq!(output.stdout.matches("all is well").count(), 2, "{}", output.told());
         // All, or, where MPI has no more than 2000 or so, some, and one more when another is gone.

@@ -45,6 +45,20 @@ static size_t bytes(int kind, int count) { return count ? (count - 1) * kinds[ki
 
 enum { BCAST, REDUCE, ALLREDUCE, SCAN, EXSCAN, SCATTER, SCATTERV, REDUCE_SCATTER_BLOCK, GATHER, GATHERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, CALLS };
 
+#ifdef I_MPI_VERSION
+/* Intel's own broadcast writes to where the root's data is, and on five ranks has been seen to give some of them data of an earlier call.
+ * This one is nonblocking, which has not, and sends a copy. */
+static void other_bcast(char *buffer, int count, int kind, int root) {
+    MPI_Request request;
+    char *copy = malloc(bytes(kind, count) + 1);
+    if (rank == root) memcpy(copy, buffer, bytes(kind, count));
+    PMPI_Ibcast(rank == root ? copy : buffer, count, kinds[kind].type, root, comm, &request);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    free(copy);
+}
+#define PMPI_Bcast(buffer, count, type, root, comm) other_bcast(buffer, count, kind, root)
+#endif
+
 static void call(int what, int is_native, char *s, char *r, int kind, int count, int root, MPI_Op op) {
     MPI_Datatype type = kinds[kind].type, types[16];
     int counts[16], places[16], offsets[16];
@@ -84,6 +98,10 @@ static void edges(void) {
     for (int at = 0; at < 5 * 4 * 2 * CALLS; at++) {
         int what = at % CALLS, last = at / CALLS % 2, kind = at / CALLS / 2 % 4, count = counts[at / CALLS / 8], root = at % size;
         if (kind == 2 && count > 1500) continue;
+#ifdef I_MPI_VERSION
+        /* For operations that do not commute, Intel's own has room for elements without their gaps, and writes beyond it. */
+        if (what == REDUCE_SCATTER_BLOCK && (kind == 1 || kind == 2)) continue;
+#endif
         int sends_all = what >= SCATTER && what <= REDUCE_SCATTER_BLOCK, receives_all = what >= GATHER && what < ALLTOALL;
         size_t of_sent = bytes(kind, sends_all || what >= ALLTOALL ? size * count : count);
         size_t of_received = bytes(kind, receives_all || what >= ALLTOALL ? size * count : count);
@@ -110,7 +128,7 @@ static void not_aligned(void) {
         for (int n = 1; n < 10000; n = 7 * n + 1)
             for (int off = 1; off < 4; off++) {
                 int b = all[kind].bytes;
-                char *s = calloc(n + 1, b), *r[2] = {calloc(n + 1, b), calloc(n + 1, b)};
+                char *s = calloc(n + 2, b), *r[2] = {calloc(n + 2, b), calloc(n + 2, b)};
                 for (int i = 0; i < n; i++) {
                     double d[2] = {i % 7 + rank, rank};
                     float f = (float)(i % 7 + rank);
@@ -118,9 +136,9 @@ static void not_aligned(void) {
                     memcpy(s + off + i * b, kind == 1 ? (void *)&f : kind == 0 || kind == 3 ? (void *)d : (void *)&l, b);
                 }
                 MPI_Allreduce(s + off, r[0] + off, n, all[kind].type, MPI_SUM, comm), PMPI_Allreduce(s + off, r[1] + off, n, all[kind].type, MPI_SUM, comm);
-                check(!memcmp(r[0], r[1], (n + 1) * b), "allreduce, not aligned", kind, n);
+                check(!memcmp(r[0], r[1], (n + 2) * b), "allreduce, not aligned", kind, n);
                 MPI_Scan(s + off, r[0] + off, n, all[kind].type, MPI_SUM, comm), PMPI_Scan(s + off, r[1] + off, n, all[kind].type, MPI_SUM, comm);
-                check(!memcmp(r[0], r[1], (n + 1) * b), "scan, not aligned", kind, n);
+                check(!memcmp(r[0], r[1], (n + 2) * b), "scan, not aligned", kind, n);
                 free(s), free(r[0]), free(r[1]);
             }
 }

@@ -23,6 +23,16 @@ static void types(void) {
     MPI_Type_commit(&below), MPI_Type_commit(&backwards), MPI_Type_commit(&holes), MPI_Type_commit(&within), MPI_Type_commit(&empty);
 }
 
+/* Where the data of elements begins below their address, or lies within that of others, Intel's own gather writes to memory that is not
+ * its own, and its all-gather in place gives wrong results. */
+static int own_fails(MPI_Datatype type) {
+#ifdef I_MPI_VERSION
+    return type == below || type == within;
+#else
+    return (void)type, 0;
+#endif
+}
+
 static void moving(void) {
     MPI_Datatype all[] = {below, holes, within, backwards, empty, MPI_SHORT};
     int *counts = malloc(4 * size * sizeof(int)), *places = counts + size, *bytes = places + size, *counts2 = bytes + size;
@@ -32,11 +42,11 @@ static void moving(void) {
             for (int root = 0; root < size; root += size > 1 ? size - 1 : 1) {
                 DO(Bcast(rank == root ? S : R, count, type, root, comm));
                 if (type == backwards) continue; /* Open MPI's own gather has no room for it */
-                DO(Gather(S, count, type, R, count, type, root, comm));
+                if (!own_fails(type)) DO(Gather(S, count, type, R, count, type, root, comm));
                 DO(Scatter(S, count, type, R, count, type, root, comm));
                 DO(Allgather(S, count, type, R, count, type, comm));
                 DO(Alltoall(S, count, type, R, count, type, comm));
-                DO(Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, R, count, type, comm));
+                if (!own_fails(type)) DO(Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, R, count, type, comm));
                 DO(Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, R, count, type, comm));
                 START(Ibcast(rank == root ? S : R, count, type, root, comm, q));
                 START(Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, R, count, type, comm, q));
