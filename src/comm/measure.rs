@@ -5,6 +5,8 @@
 //! all of them send, as they do in a pipelined call: on the cores that they share, and through one port, it goes up with the messages of all.
 //! What all ranks of several hosts wait for each other, a barrier tells.
 
+mod links;
+
 use super::Hypercube;
 use crate::address::Hosts;
 use crate::algorithm::{registry, Parameters, PortModel};
@@ -39,6 +41,8 @@ const TRIES: usize = 3;
 /// Bytes of messages that are copied once or twice, and times that each is, as these may be close.
 const COPIED: [usize; 3] = [SINGLE_COPY_FROM, 4 * SINGLE_COPY_FROM, 16 * SINGLE_COPY_FROM];
 const COPIES: usize = 5;
+/// Hosts of which several ports may work at once, at least.
+pub(super) const HOSTS: usize = 4;
 /// Seconds that are long enough for one.
 const ENOUGH: f64 = 2e-3;
 /// Longer messages wait for their receivers: they go in packets of so many bytes.
@@ -87,12 +91,14 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
         }
         _ => None,
     };
-    let found = Measurement { times, hop_together: None, burst, piped, single_copy_from, near };
+    let found = Measurement { times, burst, piped, single_copy_from, near, ..Measurement::NONE };
+    let machine = || cube.machine.clone().with(&found);
+    let links = if lacks.links { Some(links::links(cube, &machine())?) } else { None };
     let hop_together = match times.filter(|_| hosts.is_some()) {
-        Some(times) => hop_together(cube, &cube.machine.clone().with(&found))?.map(|hop| hop.max(times.hop)),
+        Some(times) => hop_together(cube, &machine())?.map(|hop| hop.max(times.hop)),
         None => None,
     };
-    Ok(Measurement { hop_together, ..found })
+    Ok(Measurement { hop_together, links, ..found })
 }
 
 /// The hop by which that machine takes as long for a barrier of all ranks as it does: they wait for each other's messages in every round,

@@ -154,7 +154,8 @@ impl Hypercube {
         }
         let Settings { machine, overrides, lacks, .. } = settings;
         let cube = Hypercube { hosts, ..Hypercube::over(Box::new(transport), machine, Ok(overrides), patience) };
-        let lacks = Lacks { near: lacks.near && cube.hosts.is_some(), ..lacks };
+        let several = cube.hosts.as_ref().map_or(cube.size, |hosts| hosts.len()) >= measure::HOSTS;
+        let lacks = Lacks { near: lacks.near && cube.hosts.is_some(), links: lacks.links && several, ..lacks };
         if cube.size == 1 || lacks == Lacks::default() {
             return Ok(cube);
         }
@@ -229,7 +230,7 @@ impl Hypercube {
         if self.size == 1 {
             return Ok(Measurement::default());
         }
-        let measured = measure::measure(self, Lacks { times: true, near: self.hosts.is_some() });
+        let measured = measure::measure(self, Lacks { times: true, near: self.hosts.is_some(), links: false });
         self.copy_as(&self.machine)?;
         measured
     }

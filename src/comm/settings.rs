@@ -8,9 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What this process has measured, with others on several hosts, and with others on one.
-static MEASURED: Mutex<[Measurement; 2]> = Mutex::new([NOTHING; 2]);
-const NOTHING: Measurement =
-    Measurement { times: None, hop_together: None, burst: None, piped: None, single_copy_from: None, near: None };
+static MEASURED: Mutex<[Measurement; 2]> = Mutex::new([Measurement::NONE; 2]);
 
 /// What rank 0 finds, as text; whether all ranks share one memory makes a difference.
 pub(super) fn found(shares_memory: bool) -> String {
@@ -28,12 +26,7 @@ pub(super) fn found(shares_memory: bool) -> String {
 /// Notes what has been measured, for the communicators to come.
 pub(super) fn remember(shares_memory: bool, measured: &Measurement) {
     let known = &mut MEASURED.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(shares_memory)];
-    known.times = known.times.or(measured.times);
-    known.hop_together = known.hop_together.or(measured.hop_together);
-    known.burst = known.burst.or(measured.burst);
-    known.piped = known.piped.or(measured.piped);
-    known.single_copy_from = known.single_copy_from.or(measured.single_copy_from);
-    known.near = known.near.or(measured.near);
+    *known = known.or(measured);
 }
 
 /// What follows from it for so many ranks. It is mostly the same as for the communicator made before.

@@ -20,6 +20,15 @@ impl PortModel {
     /// All port models.
     pub const ALL: [PortModel; 3] = [PortModel::OneWay, PortModel::OnePort, PortModel::AllPorts];
 
+    /// The model of nodes that have n ports of which so many work at once: one port or all, whichever is nearer.
+    pub(crate) fn nearest(ports: u32, n: u32) -> PortModel {
+        if ports > n / 2 && ports > 1 {
+            PortModel::AllPorts
+        } else {
+            PortModel::OnePort
+        }
+    }
+
     /// The name in print.
     pub fn name(self) -> &'static str {
         match self {

@@ -83,6 +83,43 @@ pub struct Measurement {
     pub single_copy_from: Option<usize>,
     /// As [`Machine::near`].
     pub near: Option<Times>,
+    /// Between hosts.
+    pub links: Option<Links>,
+}
+
+impl Measurement {
+    /// Nothing has been measured.
+    pub(crate) const NONE: Measurement = Measurement {
+        times: None,
+        hop_together: None,
+        burst: None,
+        piped: None,
+        single_copy_from: None,
+        near: None,
+        links: None,
+    };
+
+    /// With what another one has in place of what this one has not.
+    pub(crate) fn or(self, other: &Measurement) -> Measurement {
+        Measurement {
+            times: self.times.or(other.times),
+            hop_together: self.hop_together.or(other.hop_together),
+            burst: self.burst.or(other.burst),
+            piped: self.piped.or(other.piped),
+            single_copy_from: self.single_copy_from.or(other.single_copy_from),
+            near: self.near.or(other.near),
+            links: self.links.or(other.links),
+        }
+    }
+}
+
+/// What the links between hosts can do.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Links {
+    /// As [`Machine::ports`].
+    pub ports: PortModel,
+    /// As [`Machine::pairs_linked`].
+    pub pairs_linked: bool,
 }
 
 /// What a packet of [`Machine::packet`] bytes costs besides them, as a part of what they cost: headers, as a rule. Shorter packets are
@@ -146,20 +183,26 @@ impl Machine {
         cores.map_or_else(Machine::network, Machine::shared_memory)
     }
 
-    /// Its times in words.
+    /// Its times in words, and what its links can do besides a message between any two hosts at a time.
     pub fn times(&self) -> String {
-        let Machine { tau, hop, hop_together, t_c, burst, piped, near, .. } = *self;
+        let Machine { tau, hop, hop_together, t_c, ports, pairs_linked, burst, piped, near, .. } = *self;
         let piped = piped.map(|piped| format!(", of short messages {:.4}", piped * 1e9)).unwrap_or_default();
         let near = near.map(|near| format!("; within a host {near}")).unwrap_or_default();
         let together = hop_together.map(|hop| format!(", hop of all ranks of a host {:.3} us", hop * 1e6));
         let burst = if burst > 0 { format!(", {burst} bytes pass a link at once") } else { String::new() };
-        format!("{}{}{burst}{piped}{near}", Times { tau, hop, t_c }, together.unwrap_or_default())
+        let ports = if ports == PortModel::AllPorts { ", all ports at once" } else { "" };
+        let linked = if pairs_linked { "" } else { ", neighbours linked" };
+        format!("{}{}{ports}{linked}{burst}{piped}{near}", Times { tau, hop, t_c }, together.unwrap_or_default())
     }
 
     /// With what has been measured in place of what was not known.
     pub fn with(self, measurement: &Measurement) -> Machine {
-        let Measurement { piped, single_copy_from, near, .. } = *measurement;
+        let Measurement { piped, single_copy_from, near, links, .. } = *measurement;
+        let Links { ports, pairs_linked } =
+            links.unwrap_or(Links { ports: self.ports, pairs_linked: self.pairs_linked });
         let machine = Machine {
+            ports,
+            pairs_linked,
             near: near.or(self.near),
             piped: piped.or(self.piped),
             // What a file says is not measured again where only something else is lacking.

@@ -4,7 +4,8 @@
 //! rank draws the same conclusions from them.
 
 use super::tuning::{default_place, Here, Tuning};
-use super::{Machine, Measurement, Overrides, Spread, Times};
+use super::{Links, Machine, Measurement, Overrides, Spread, Times};
+use crate::algorithm::PortModel;
 use crate::error::{Error, Result};
 use std::ffi::OsString;
 use std::path::Path;
@@ -57,6 +58,8 @@ pub struct Lacks {
     pub times: bool,
     /// [`Measurement::near`].
     pub near: bool,
+    /// [`Measurement::links`].
+    pub links: bool,
 }
 
 impl Sources {
@@ -95,6 +98,8 @@ impl Sources {
         field(&bits_text(measured.piped.map(|piped| [piped])));
         field(&measured.single_copy_from.map_or(String::new(), |bytes| bytes.to_string()));
         field(&bits_text(measured.near.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
+        let links = measured.links.map(|Links { ports, pairs_linked }| [ports == PortModel::AllPorts, pairs_linked]);
+        field(&links.map_or(String::new(), |both| both.map(flag).join(" ")));
         field(flag(file.is_some()));
         if let Some(File { path, named, text }) = file {
             field(path);
@@ -124,6 +129,10 @@ impl Sources {
             piped: bits_of(&field()?).map(|[piped]| piped),
             single_copy_from: field()?.parse().ok(),
             near: bits_of(&field()?).map(times),
+            links: field()?.split_once(' ').map(|(all_ports, linked)| Links {
+                ports: if all_ports == flag(true) { PortModel::AllPorts } else { PortModel::OnePort },
+                pairs_linked: linked == flag(true),
+            }),
         };
         let file = match field()? == flag(true) {
             false => None,
@@ -196,6 +205,7 @@ impl Sources {
                 && cores.is_none()
                 && machine.as_ref().is_none_or(|machine| machine.near.is_none())
                 && self.measured.near.is_none(),
+            links: measures && cores.is_none() && machine.is_none() && self.measured.links.is_none(),
         };
         // What a file says goes before what has been measured in passing.
         let known = match &machine {
@@ -260,7 +270,8 @@ mod tests {
                     let single_copy_from = times.map(|_| usize::MAX);
                     let (hop_together, piped) = (times.map(|_| 0.7), times.map(|_| 0.3));
                     let burst = times.map(|_| 4096);
-                    let measured = Measurement { times, hop_together, burst, piped, single_copy_from, near };
+                    let links = burst.map(|_| Links { ports: PortModel::AllPorts, pairs_linked: mpi.is_none() });
+                    let measured = Measurement { times, hop_together, burst, piped, single_copy_from, near, links };
                     let sources = Sources { here: here(mpi), variables, file: file.clone(), measured };
                     assert_eq!(Sources::parse(&sources.text()), Some(sources));
                 }
@@ -300,17 +311,21 @@ mod tests {
         let lacks =
             |measure, measured, cores| sources(measure, measured).resolve(cores, None).map(|settings| settings.lacks);
         let none = Measurement::default();
-        let both = Measurement { times: Some(Times::NEAR), near: Some(Times::NEAR), ..none };
-        assert_eq!(lacks(None, none, None), Ok(Lacks { times: true, near: true }));
-        assert_eq!(lacks(None, none, Some(2)), Ok(Lacks { times: true, near: false }));
+        let links = Some(Links { ports: PortModel::AllPorts, pairs_linked: false });
+        let both = Measurement { times: Some(Times::NEAR), near: Some(Times::NEAR), links, ..none };
+        assert_eq!(lacks(None, none, None), Ok(Lacks { times: true, near: true, links: true }));
+        assert_eq!(lacks(None, none, Some(2)), Ok(Lacks { times: true, ..Lacks::default() }));
         assert_eq!(lacks(Some("off"), none, None), Ok(Lacks::default()));
         assert_eq!(lacks(Some("on"), both, None), Ok(Lacks::default()));
-        assert_eq!(lacks(None, Measurement { near: None, ..both }, None), Ok(Lacks { times: false, near: true }));
+        assert_eq!(lacks(None, Measurement { near: None, ..both }, None), Ok(Lacks { near: true, ..Lacks::default() }));
+        let no_links = Measurement { links: None, ..both };
+        assert_eq!(lacks(None, no_links, None), Ok(Lacks { links: true, ..Lacks::default() }));
         assert!(
             matches!(lacks(Some("no"), none, None), Err(Error::Environment { variable, .. }) if variable == MEASURE)
         );
         let machine = sources(None, both).resolve(None, None).expect("sound").machine;
         assert_eq!((machine.tau, machine.near), (Times::NEAR.tau, Some(Times::NEAR)));
+        assert_eq!((machine.ports, machine.pairs_linked), (PortModel::AllPorts, false));
         assert!(machine.name.contains("measured"), "{}", machine.name);
     }
 }

@@ -172,10 +172,10 @@ fn usual(all: &[hypercoll::select::Measurement]) -> hypercoll::select::Measureme
     Measurement {
         times: times(&|m| m.times),
         hop_together: quartile(&|m| m.hop_together),
-        burst: None,
         piped: quartile(&|m| m.piped),
         single_copy_from: copies.get(copies.len() / 2).copied(),
         near: times(&|m| m.near),
+        ..Measurement::default()
     }
 }
 
@@ -268,10 +268,9 @@ mod tests {
             Measurement {
                 times: Some(one),
                 hop_together: Some(4.0 * times),
-                burst: None,
-                piped: None,
                 single_copy_from,
                 near: Some(one),
+                ..Measurement::default()
             }
         };
         let found = usual(&[of(50.0), of(1.1), of(1.0), of(40.0), of(1.2), of(30.0), of(1.3)]);

@@ -183,15 +183,13 @@ impl Tuning {
         let as_many = self.shared_memory.as_ref().map(|s| s.cores) == shared.map(|s| s.cores);
         let checked = self.checked.clone().filter(|_| as_many).map(Arc::new);
         let kind = shared.map_or("network".into(), |s| format!("shared memory, {} cores", s.cores));
-        // A model has one port or all: of some, the nearer.
-        let all = ports > crate::address::dimension_for(*hosts) / 2 && ports > 1;
         Machine {
             name: format!("{kind} (measured on {host}, {date})"),
             tau,
             hop,
             hop_together: self.hop_together,
             t_c,
-            ports: if all { PortModel::AllPorts } else { PortModel::OnePort },
+            ports: PortModel::nearest(ports, crate::address::dimension_for(*hosts)),
             pairs_linked,
             packet: Some(packet),
             burst,
