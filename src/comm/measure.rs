@@ -94,9 +94,12 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     let found = Measurement { times, burst, piped, single_copy_from, near, ..Measurement::NONE };
     let machine = || cube.machine.clone().with(&found);
     let links = if lacks.links { Some(links::links(cube, &machine())?) } else { None };
-    let hop_together = match times.filter(|_| hosts.is_some()) {
-        Some(times) => hop_together(cube, &machine())?.map(|hop| hop.max(times.hop)),
-        None => None,
+    let hop_together = match hosts {
+        Some(_) if times.is_some() || lacks.near => {
+            let machine = machine();
+            hop_together(cube, &machine)?.map(|hop| hop.max(machine.hop))
+        }
+        _ => None,
     };
     Ok(Measurement { hop_together, links, ..found })
 }

@@ -197,7 +197,7 @@ impl Machine {
 
     /// With what has been measured in place of what was not known.
     pub fn with(self, measurement: &Measurement) -> Machine {
-        let Measurement { piped, single_copy_from, near, links, .. } = *measurement;
+        let Measurement { hop_together, piped, single_copy_from, near, links, .. } = *measurement;
         let Links { ports, pairs_linked } =
             links.unwrap_or(Links { ports: self.ports, pairs_linked: self.pairs_linked });
         let machine = Machine {
@@ -206,6 +206,7 @@ impl Machine {
             near: near.or(self.near),
             piped: piped.or(self.piped),
             // What a file says is not measured again where only something else is lacking.
+            hop_together: self.hop_together.or(hop_together),
             single_copy_from: self.single_copy_from.or(single_copy_from),
             ..self
         };
@@ -213,8 +214,7 @@ impl Machine {
             None => machine,
             Some(Times { tau, hop, t_c }) => {
                 let name = machine.name.replace("(built in", "(measured when it was first used");
-                let Measurement { hop_together, burst, .. } = *measurement;
-                Machine { name, tau, hop, hop_together, t_c, burst: burst.unwrap_or(0), ..machine }
+                Machine { name, tau, hop, t_c, burst: measurement.burst.unwrap_or(0), ..machine }
             }
         }
     }

@@ -211,6 +211,7 @@ impl Sources {
         let known = match &machine {
             Some(machine) => Measurement {
                 near: machine.near.or(self.measured.near),
+                hop_together: self.measured.hop_together,
                 single_copy_from: self.measured.single_copy_from,
                 ..Measurement::default()
             },
@@ -318,6 +319,9 @@ mod tests {
         assert_eq!(lacks(Some("off"), none, None), Ok(Lacks::default()));
         assert_eq!(lacks(Some("on"), both, None), Ok(Lacks::default()));
         assert_eq!(lacks(None, Measurement { near: None, ..both }, None), Ok(Lacks { near: true, ..Lacks::default() }));
+        // What was measured between hosts of several ranks, of a program that began with one on each.
+        let together = Measurement { hop_together: Some(1.0), ..none };
+        assert_eq!(Machine::network().with(&together).hop_together, Some(1.0));
         let no_links = Measurement { links: None, ..both };
         assert_eq!(lacks(None, no_links, None), Ok(Lacks { links: true, ..Lacks::default() }));
         assert!(
