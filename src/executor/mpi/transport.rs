@@ -5,7 +5,7 @@ use super::meeting::{Found, Meeting};
 use super::messages::Messages;
 use super::progress::Progress;
 use super::shared_memory::SharedMemory;
-use super::yielding::{keep_core, Kept};
+use super::yielding::{keep_core, tests_give_up_core, Kept};
 use super::{abort, departed};
 use crate::error::Result;
 use crate::executor::board::{Board, Presence};
@@ -137,11 +137,15 @@ impl Transport for MpiTransport {
     }
 
     fn pause(&mut self) -> bool {
-        // Not every MPI library lets others run when it is asked for progress.
-        if self.crowded || !self.messages.any() && self.looks.is_multiple_of(LOOKS) {
-            std::thread::yield_now();
-        } else if !self.messages.any() {
-            std::hint::spin_loop();
+        // Not every MPI library lets others run when it is asked for progress. One that does has done so unless something came, which the
+        // next look will see: to give up the core now would put that off until all others have had theirs.
+        let any = self.messages.any();
+        match self.crowded {
+            true if any && tests_give_up_core() => {}
+            true => std::thread::yield_now(),
+            false if any => {}
+            false if self.looks.is_multiple_of(LOOKS) => std::thread::yield_now(),
+            false => std::hint::spin_loop(),
         }
         false
     }

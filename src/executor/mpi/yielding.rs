@@ -40,6 +40,24 @@ impl Drop for Kept {
     }
 }
 
+/// Whether MPI, when nobody keeps the core, gives it up in a test that finds nothing. It is looked up once.
+pub(super) fn tests_give_up_core() -> bool {
+    static GIVE_UP: OnceLock<bool> = OnceLock::new();
+    *GIVE_UP.get_or_init(|| {
+        let keeping = KEEPING.lock().unwrap_or_else(PoisonError::into_inner);
+        match setter() {
+            // SAFETY: as above.
+            Some(set) if keeping.0 == 0 => unsafe {
+                let does = set(true);
+                set(does);
+                does
+            },
+            Some(_) => keeping.1,
+            None => false,
+        }
+    })
+}
+
 /// Looked up once.
 fn setter() -> Option<Set> {
     static SETTER: OnceLock<Option<Set>> = OnceLock::new();
@@ -65,6 +83,7 @@ mod tests {
         };
         // SAFETY: as above.
         let before = unsafe { set(true) };
+        assert!(tests_give_up_core());
         let (first, second) = (keep_core(), keep_core());
         drop(first);
         // SAFETY: as above.
