@@ -87,6 +87,7 @@ pub struct Measurement {
     pub links: Option<Links>,
 }
 
+#[cfg(feature = "mpi")]
 impl Measurement {
     /// Nothing has been measured.
     pub(crate) const NONE: Measurement = Measurement {
