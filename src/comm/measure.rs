@@ -7,7 +7,7 @@
 
 mod links;
 
-use super::Hypercube;
+use super::{Hypercube, Permute};
 use crate::address::Hosts;
 use crate::algorithm::{registry, Parameters, PortModel};
 use crate::collective::{Call, Collective};
@@ -91,7 +91,7 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
         }
         _ => None,
     };
-    let found = Measurement { times, burst, piped, single_copy_from, near, ..Measurement::NONE };
+    let found = Measurement { times, burst, piped, single_copy_from, near, ..Measurement::default() };
     let machine = || cube.machine.clone().with(&found);
     let links = if lacks.links { Some(links::links(cube, &machine())?) } else { None };
     let hop_together = match hosts {
@@ -180,6 +180,11 @@ fn next_mate(hosts: &Hosts, rank: usize) -> usize {
     let place = hosts.place(rank);
     let mates = hosts.places(place);
     hosts.rank(if place + 1 < mates.end { place + 1 } else { mates.start })
+}
+
+/// From every rank one to another. All that the environment could ask for is said, as what is measured is this.
+fn message<'c>(cube: &'c Hypercube, next: &[usize], packet: usize) -> Permute<'c> {
+    cube.permute(next).algorithm("direct").packet(packet).ports(PortModel::OnePort).symmetrized(false)
 }
 
 /// Ranks that send each to the next.
@@ -315,9 +320,7 @@ impl<'c> Ring<'c> {
         self.cube.barrier()?;
         let start = Instant::now();
         for _ in 0..rounds {
-            // All that the environment could ask for is said, as what is measured is this.
-            let message = self.cube.permute(&self.next).algorithm("direct").packet(packet);
-            message.ports(PortModel::OnePort).symmetrized(false).run(send, &mut *receive)?;
+            message(self.cube, &self.next, packet).run(send, &mut *receive)?;
         }
         Ok(start.elapsed().as_secs_f64() / rounds as f64)
     }

@@ -5,10 +5,10 @@ use crate::executor::mpi::Found;
 use crate::select::{tuning, Measurement, Settings, Sources, Spread};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 
 /// What this process has measured, with others on several hosts, and with others on one.
-static MEASURED: Mutex<[Measurement; 2]> = Mutex::new([Measurement::NONE; 2]);
+static MEASURED: LazyLock<Mutex<[Measurement; 2]>> = LazyLock::new(Mutex::default);
 
 /// What rank 0 finds, as text; whether all ranks share one memory makes a difference.
 pub(super) fn found(shares_memory: bool) -> String {

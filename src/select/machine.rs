@@ -89,17 +89,6 @@ pub struct Measurement {
 
 #[cfg(feature = "mpi")]
 impl Measurement {
-    /// Nothing has been measured.
-    pub(crate) const NONE: Measurement = Measurement {
-        times: None,
-        hop_together: None,
-        burst: None,
-        piped: None,
-        single_copy_from: None,
-        near: None,
-        links: None,
-    };
-
     /// With what another one has in place of what this one has not.
     pub(crate) fn or(self, other: &Measurement) -> Measurement {
         Measurement {

@@ -1,7 +1,7 @@
 //! How many ports of a host work at once, and whether hosts that are no neighbours on the cube are linked as well as those that are: one
 //! rank of each host sends to one neighbour, to all of them at once, and to as many that are far away.
 
-use super::{ENOUGH, FIRST, LONGEST, PACKET};
+use super::{message, ENOUGH, FIRST, LONGEST, PACKET};
 use crate::address::Hosts;
 use crate::algorithm::PortModel;
 use crate::comm::Hypercube;
@@ -23,15 +23,15 @@ const LINKED: f64 = 1.5;
 /// What that machine's links can do; all ranks of at least [`super::HOSTS`] hosts call this together, and find the same.
 pub(super) fn links(cube: &Hypercube, machine: &Machine) -> Result<Links> {
     let hosts = cube.hosts.as_ref();
+    let bytes = ((ENOUGH / machine.t_c) as usize).clamp(FIRST, LONGEST);
+    if bytes as f64 * machine.t_c < SEEN_FROM * (machine.tau + machine.hop) {
+        return Ok(Links { ports: machine.ports, pairs_linked: machine.pairs_linked });
+    }
     let n = hosts.map_or(cube.size, Hosts::len).ilog2();
     let all = (1 << n) - 1;
     let way = |mask| partners(cube.size, hosts, mask);
     let near = Vec::from_iter((0..n).map(|d| way(1 << d)));
     let far = Vec::from_iter((0..n).map(|d| way(if n > 2 { all ^ (1 << d) } else { all })));
-    let bytes = ((ENOUGH / machine.t_c) as usize).clamp(FIRST, LONGEST);
-    if bytes as f64 * machine.t_c < SEEN_FROM * (machine.tau + machine.hop) {
-        return Ok(Links { ports: machine.ports, pairs_linked: machine.pairs_linked });
-    }
     let mut times = [f64::INFINITY; 3];
     for _ in 0..TRIES {
         for (time, ways) in times.iter_mut().zip([&near[..1], &near, &far]) {
@@ -63,10 +63,10 @@ fn at_once(cube: &Hypercube, ways: &[Vec<usize>], bytes: usize) -> Result<f64> {
     let mut round = || {
         let start = Instant::now();
         request::scope(|scope| {
-            let messages = ways.iter().zip(&mut receive).map(|(partners, receive)| {
-                let message = cube.permute(partners).algorithm("direct").packet(PACKET);
-                message.ports(PortModel::OnePort).symmetrized(false).start(scope, &send, receive)
-            });
+            let messages = ways
+                .iter()
+                .zip(&mut receive)
+                .map(|(partners, receive)| message(cube, partners, PACKET).start(scope, &send, receive));
             // All have started before the first is waited for.
             let started = messages.collect::<Result<Vec<_>>>()?;
             started.into_iter().try_for_each(|message| message.wait().map(drop))
@@ -88,5 +88,7 @@ mod tests {
         assert_eq!(partners(7, None, 2), [2, 3, 0, 1, 4, 5, 6]);
         let hosts = Hosts::with_ranks(&[3, 1, 1, 1, 1], true);
         assert_eq!(partners(7, hosts.as_ref(), 3), [3, 2, 1, 0, 4, 5, 6]);
+        let hosts = Hosts::with_ranks(&[3, 1, 1, 1, 1], false);
+        assert_eq!(partners(7, hosts.as_ref(), 3), [5, 1, 2, 4, 3, 0, 6]);
     }
 }
