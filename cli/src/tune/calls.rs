@@ -21,7 +21,7 @@ use mpi::traits::*;
 use std::time::{Duration, Instant};
 
 /// Bytes of vectors and blocks. None is farther from the next one than [`hypercoll::select::REACH`], so that between them all is known.
-const SIZES: [usize; 7] = [8, 128, 2 << 10, 16 << 10, 128 << 10, 1 << 20, 4 << 20];
+const SIZES: [usize; 9] = [8, 128, 512, 2 << 10, 8 << 10, 32 << 10, 128 << 10, 1 << 20, 4 << 20];
 /// Larger buffers of a rank are left out, in bytes.
 const LARGEST_BUFFER: usize = 8 << 20;
 /// So many candidates are compared, if none is predicted to take longer than so many times what the first one is.
