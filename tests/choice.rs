@@ -472,3 +472,17 @@ fn in_shared_memory_packets_are_chosen_where_they_gain() {
         assert!(time <= 1.1 * best, "{ranks} ranks, {collective} of {bytes} B: {}", choice.algorithm.name);
     }
 }
+
+/// A choice that is asked for again is the same to the last parameter, also where the library would rather take packets.
+#[test]
+fn exactly_leaves_nothing_open() {
+    let machine = Machine::network();
+    for collective in Collective::ALL.into_iter().filter(|collective| collective.has_data()) {
+        let call = Call::new(collective, 8, 1 << 19);
+        for candidate in candidates(&call, 8, &Options::default(), &machine).expect("sound").serving {
+            let asked = Options::exactly(candidate.algorithm, &candidate.parameters);
+            let choice = choose(&call, 8, &asked, &machine).expect("what serves");
+            assert_eq!((choice.algorithm.name, choice.parameters), (candidate.algorithm.name, candidate.parameters));
+        }
+    }
+}

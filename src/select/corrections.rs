@@ -1,9 +1,8 @@
 //! What `hypercoll tune` has measured of calls, and how that corrects what the model predicts.
 //!
 //! At a size that was measured, an algorithm's correction is its measured time over what the model says. Algorithms that were not
-//! measured, or that could not be told apart from the model's choice, are corrected by as much as that choice: what the model has got wrong
-//! of its choice, it is taken to have got wrong of all. So a correction never puts an algorithm of which nothing is known before one that
-//! has been measured, and noise changes no order.
+//! measured are corrected by as much as the one for which the model was most wrong: so one of which nothing is known is not put before those
+//! that have been measured.
 //!
 //! Between two sizes, corrections are interpolated: their logarithms are linear in the logarithm of the size. Where the next size is
 //! farther away than a factor of [`REACH`], or there is none, they fade out within it. To a size are added the bytes that could be
@@ -29,8 +28,8 @@ const ELEMENT: usize = 8;
 pub struct Checked {
     /// How the ranks were spread.
     pub spread: Spread,
-    /// The times. Of several of one collective and size the first one of ours is that of the model's choice; others are there only if they
-    /// could be told apart from it, and native's only if it was faster than all of ours.
+    /// The times. Of several of one collective and size the first one of ours is that of the model's choice; native's is there only if it
+    /// was faster than all of ours.
     pub times: Vec<Timed>,
 }
 
@@ -124,8 +123,10 @@ pub(super) struct Corrections(Vec<Correction>);
 /// What one size says.
 struct Correction {
     weight: f64,
-    /// Logarithms of measured over predicted times, that of the model's choice first.
+    /// Logarithms of measured over predicted times.
     factors: Vec<(By, f64)>,
+    /// That of all others: the largest of those.
+    unknown: f64,
 }
 
 impl Corrections {
@@ -138,16 +139,18 @@ impl Corrections {
             let measured = Call { count: bytes / ELEMENT, ..call.clone() };
             let factor = |timed: &Timed| Some((timed.by, (timed.time / timed.by.predicted(&measured, machine)?).ln()));
             let factors = checked.at(call.collective, bytes).filter_map(factor);
-            Correction { weight, factors: factors.filter(|(_, factor)| factor.is_finite()).collect() }
+            let factors: Vec<(By, f64)> = factors.filter(|(_, factor)| factor.is_finite()).collect();
+            let unknown = factors.iter().map(|(_, factor)| *factor).reduce(f64::max).unwrap_or(0.0);
+            Correction { weight, factors, unknown }
         };
         Corrections(sizes.into_iter().map(correction).collect())
     }
 
     /// How many times as long an algorithm takes as the model says.
     pub fn factor(&self, algorithm: &Algorithm, parameters: &Parameters) -> f64 {
-        let logarithm = self.0.iter().map(|Correction { weight, factors }| {
+        let logarithm = self.0.iter().map(|Correction { weight, factors, unknown }| {
             let own = factors.iter().find(|(by, _)| by.is(algorithm, parameters));
-            weight * own.or(factors.first()).map_or(0.0, |(_, factor)| *factor)
+            weight * own.map_or(*unknown, |(_, factor)| *factor)
         });
         logarithm.sum::<f64>().exp()
     }
@@ -253,6 +256,19 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    /// The model was right of its choice and wrong of the next one: of a third nobody knows whether it is like the one or the other.
+    #[test]
+    fn what_is_unknown_is_taken_to_be_as_wrong_as_any() {
+        let bytes = 1 << 20;
+        let before = serving(&call(bytes), &Machine::network());
+        let machine = with(vec![timed(&before[0], bytes, 1.0), timed(&before[1], bytes, 3.0)]);
+        let corrections = Corrections::of(&call(bytes), ELEMENT, &machine);
+        let factor = |nth: usize| corrections.factor(before[nth].algorithm, &before[nth].parameters);
+        for (nth, factor_of) in [(0, 1.0), (1, 3.0), (2, 3.0)] {
+            assert!((factor(nth) / factor_of - 1.0).abs() < 1e-9, "{nth}");
         }
     }
 

@@ -49,7 +49,7 @@ use corrections::Corrections;
 pub struct Options {
     /// Name of the algorithm.
     pub algorithm: Option<String>,
-    /// Packet size in elements.
+    /// Packet size in elements; [`Options::WHOLE`] for whole messages.
     pub packet: Option<usize>,
     /// Port model for which the schedule is made.
     pub ports: Option<PortModel>,
@@ -64,11 +64,14 @@ pub struct Options {
 }
 
 impl Options {
-    /// An algorithm with all its parameters, none left open but a packet size and an order that they do not give.
+    /// The packet size that asks for whole messages, of any algorithm, also of those that do not cut messages.
+    pub const WHOLE: usize = usize::MAX;
+
+    /// An algorithm with all its parameters, none left open but an order that they do not give.
     pub fn exactly(algorithm: &Algorithm, parameters: &Parameters) -> Options {
         Options {
             algorithm: Some(algorithm.name.into()),
-            packet: parameters.packet,
+            packet: Some(parameters.packet.unwrap_or(Options::WHOLE)),
             ports: Some(parameters.ports),
             symmetrized: Some(parameters.symmetrized),
             order: parameters.order,

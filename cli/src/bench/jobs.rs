@@ -86,13 +86,11 @@ fn forms(
     let mut forms: Vec<(String, Parameters)> = Vec::new();
     for (ports, suffix) in [(PortModel::OnePort, ""), (PortModel::AllPorts, " all-ports")] {
         let symmetrized = algorithm.symmetrizes && ports == PortModel::AllPorts;
-        let mut parameters = Parameters { symmetrized, ..Parameters::new(ports) };
+        let parameters = Parameters { symmetrized, ..Parameters::new(ports) };
         let whole = call.space().len().max(1);
         // The packet that the library would take, or the one that is asked for.
         let suggested = suggested_packet(algorithm, call, &parameters, machine);
         let packet = packet.or(suggested).filter(|packet| *packet < whole);
-        // Left open, the library would choose the packet size: whole messages are asked for by one that holds all.
-        parameters.packet = (suggested.is_some() || packet.is_some()).then_some(whole);
         // Where packets have a limit, longer messages take several times as long: hardly worth the time of measuring them.
         let too_long = machine.packet_limit.is_some_and(|limit| call.count * ELEMENT > limit);
         if packet.is_none() || !too_long {

@@ -25,9 +25,12 @@ const SIZES: [usize; 9] = [8, 128, 512, 2 << 10, 8 << 10, 32 << 10, 128 << 10, 1
 /// Larger buffers of a rank are left out, in bytes.
 const LARGEST_BUFFER: usize = 8 << 20;
 /// So many candidates are compared, if none is predicted to take longer than so many times what the first one is.
-const MOST: usize = 4;
+const MOST: usize = 8;
 const CLOSE: f64 = 3.0;
-/// Turns, at least and at most. (Six samples are the fewest that tell how sure a median is.)
+/// So many turns all of them take. (Six samples are the fewest that tell how sure a median is.)
+const TRIED: usize = 6;
+/// After that so many take part that may be the fastest, in so many turns, at least and at most, with the first ones.
+const FINALISTS: usize = 3;
 const FEWEST_TURNS: usize = 9;
 const MOST_TURNS: usize = 40;
 /// Repetitions of a turn, of which the median counts, after one that does not; of calls longer than so many seconds there is but one.
@@ -92,19 +95,19 @@ pub fn measure(
     let points = points(ranks, machine, extent)?;
     let native = Native::new(ranks.world.duplicate());
     let side = Side { cube: &ranks.cube, native: Some(&native) };
-    let jobs: Vec<Vec<Job>> = points.iter().map(|point| point.jobs()).collect();
-    let mut bench = Bench { side: &side, arena: Arena::new(ranks.rank, &jobs.concat()), pause: 0.0 };
+    let jobs: Vec<Job> = points.iter().flat_map(|point| point.jobs()).collect();
+    let mut bench = Bench { side: &side, arena: Arena::new(ranks.rank, &jobs), pause: 0.0 };
     let mut calls = Calls { spread: spread(ranks), compared: Vec::new(), left_out: Vec::new() };
     let all = points.len();
     // One is measured whatever it takes.
     progress.start("measuring calls", all as f64);
-    for (done, (point, jobs)) in points.into_iter().zip(jobs).enumerate() {
+    for (done, mut point) in points.into_iter().enumerate() {
         let mut elapsed = [start.elapsed().as_secs_f64()];
         side.maximum(&mut elapsed)?;
         let left = seconds - elapsed[0];
         let share = left / (all - done) as f64;
         let left = if done == 0 { f64::INFINITY } else { left };
-        match samples(&mut bench, &point, &jobs, left, share)? {
+        match samples(&mut bench, &mut point, left, share)? {
             Some(samples) => calls.compared.extend(point.compared(&samples)),
             None => calls.left_out.push(point.name()),
         }
@@ -143,39 +146,72 @@ fn points(ranks: &Ranks, machine: &Machine, extent: Extent) -> Result<Vec<Point>
     Ok(points)
 }
 
-/// The samples of each job; `None` if they would take too much of the seconds that are left. The share is what each of the calls to come
-/// may take.
-fn samples(
-    bench: &mut Bench,
-    point: &Point,
-    jobs: &[Job],
-    left: f64,
-    share: f64,
-) -> Result<Option<Vec<Vec<f64>>>, Failure> {
-    if point.predicted() * (FEWEST_TURNS + 2) as f64 > SHARE * left {
+/// How many of the candidates there is time for, from what a turn of each takes, and of native MPI.
+fn affordable(ours: &[f64], native: f64, seconds: f64) -> usize {
+    let mut turn = native;
+    let affordable = ours.iter().take_while(|&&one| {
+        turn += one;
+        turn * FEWEST_TURNS as f64 <= seconds
+    });
+    affordable.count()
+}
+
+/// Which of the jobs may be the fastest, from what each has taken; not more than [`FINALISTS`].
+fn finalists(samples: &[Vec<f64>]) -> Vec<usize> {
+    let summaries = samples.iter().map(|samples| Summary::of(samples)).enumerate();
+    let mut all: Vec<(usize, Summary)> = summaries.filter_map(|(job, summary)| Some((job, summary?))).collect();
+    all.sort_by(|(_, a), (_, b)| a.median.total_cmp(&b.median));
+    let open = |(_, one): &&(usize, Summary)| !faster(&all[0].1, one);
+    all.iter().filter(open).take(FINALISTS).map(|(job, _)| *job).collect()
+}
+
+/// The samples of each of the point's jobs; of the candidates those are dropped that there is no time for. `None` if it is left for none.
+/// The share is what each of the calls to come may take.
+fn samples(bench: &mut Bench, point: &mut Point, left: f64, share: f64) -> Result<Option<Vec<Vec<f64>>>, Failure> {
+    // The first repetition makes plans and connections; it counts as two.
+    let predicted: Vec<f64> = point.candidates.iter().map(|candidate| candidate.predicted).collect();
+    let first = 2.0 * point.predicted() / FEWEST_TURNS as f64;
+    point.candidates.truncate(affordable(&predicted, first, SHARE * left));
+    if point.candidates.is_empty() {
         return Ok(None);
     }
-    // The first repetition makes plans and connections.
+    let mut jobs = point.jobs();
     let mut once = Vec::new();
-    for job in jobs {
+    for job in &jobs {
         once.push(bench.batch(job, 1, 1)?[0]);
     }
     bench.side.maximum(&mut once)?;
     let repetitions = |once: f64| if once > LONG { (0, 1) } else { (1, REPETITIONS) };
-    let turn: f64 = once.iter().map(|&time| time * (repetitions(time).0 + repetitions(time).1) as f64).sum();
-    let turn = turn + REST as f64 * 1e-6;
-    if turn * FEWEST_TURNS as f64 > SHARE * left {
+    let turn = |&once: &f64| once * (repetitions(once).0 + repetitions(once).1) as f64;
+    let mut turns: Vec<f64> = once.iter().map(turn).collect();
+    let (native, ours) = (jobs.len() - 1, point.candidates.len());
+    let affordable = affordable(&turns[..ours], turns[native] + REST as f64 * 1e-6, SHARE * left);
+    if affordable == 0 {
         return Ok(None);
     }
-    let turns = ((PLANNED * share / turn) as usize).clamp(FEWEST_TURNS, MOST_TURNS);
+    point.candidates.truncate(affordable);
+    jobs.drain(affordable..native);
+    once.drain(affordable..native);
+    turns.drain(affordable..native);
+
     let mut samples = vec![Vec::new(); jobs.len()];
-    for turn in 0..turns {
-        std::thread::sleep(rest(bench.side.cube.rank(), turn));
-        for at in (0..jobs.len()).map(|at| (at + turn) % jobs.len()) {
-            let (warm_up, wanted) = repetitions(once[at]);
-            let mut times = bench.batch(&jobs[at], warm_up, wanted)?;
+    let mut take_part: Vec<usize> = (0..jobs.len()).collect();
+    let (mut nth, mut wanted) = (0, TRIED);
+    while nth < wanted {
+        std::thread::sleep(rest(bench.side.cube.rank(), nth));
+        for at in 0..take_part.len() {
+            let job = take_part[(at + nth) % take_part.len()];
+            let (warm_up, counted) = repetitions(once[job]);
+            let mut times = bench.batch(&jobs[job], warm_up, counted)?;
             bench.side.maximum(&mut times)?;
-            samples[at].extend(Summary::of(&times).map(|summary| summary.median));
+            samples[job].extend(Summary::of(&times).map(|summary| summary.median));
+        }
+        nth += 1;
+        if nth == TRIED {
+            let turn = |part: &[usize]| part.iter().map(|&job| turns[job]).sum::<f64>() + REST as f64 * 1e-6;
+            let left = PLANNED * share - TRIED as f64 * turn(&take_part);
+            take_part = finalists(&samples);
+            wanted = TRIED + ((left / turn(&take_part)) as usize).clamp(FEWEST_TURNS - TRIED, MOST_TURNS - TRIED);
         }
     }
     Ok(Some(samples))
@@ -251,22 +287,13 @@ impl Compared {
         all.then_some(self.native.median)
     }
 
-    /// What a tuning file keeps: the choice; what is faster; and what is slower, and takes longer in comparison than is predicted, so that
-    /// for calls of another size it is not chosen too soon.
+    /// What a tuning file keeps: all of ours, the choice first, and native MPI if it is faster.
     pub fn kept(&self) -> Vec<Timed> {
         let timed = |by, time: f64| {
             let Call { collective, .. } = self.call;
             Timed { collective, bytes: self.bytes, by, time: super::four_digits(time) }
         };
-        let (choice, first) = &self.ours[0];
-        let longer = |candidate: &Candidate, summary: &Summary| {
-            summary.median / first.median > APART * candidate.predicted / choice.predicted
-        };
-        let apart = |(candidate, summary): &(Candidate, Summary)| {
-            faster(summary, first) || faster(first, summary) && longer(candidate, summary)
-        };
-        let kept = self.ours.iter().enumerate().filter(|(nth, one)| *nth == 0 || apart(one));
-        let ours = kept.map(|(_, (candidate, summary))| {
+        let ours = self.ours.iter().map(|(candidate, summary)| {
             timed(By::ours(candidate.algorithm, &candidate.parameters, ELEMENT), summary.median)
         });
         ours.chain(self.native_is_faster().map(|time| timed(By::Native, time))).collect()
@@ -304,27 +331,33 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_not_kept() {
-        let kept = |times: &[f64], native| compared(times, native).kept().len();
-        assert_eq!(kept(&[1.0, 1.04, 0.96], 0.96), 1, "the choice alone");
-        assert_eq!(kept(&[1.0, 1.04, 0.9], 1.0), 2);
-        assert_eq!(kept(&[1.0, 1.2, 0.9], 0.8), 4);
-        // What is slower as predicted is no news.
-        let mut slower = compared(&[1.0, 1.2], 1.0);
-        slower.ours[1].0.predicted *= 1.2;
-        assert_eq!(slower.kept().len(), 1);
-        // Native is faster only if it is faster than all of ours.
-        assert_eq!(kept(&[1.0, 1.2, 0.8], 0.9), 3);
+    fn native_is_kept_where_it_is_faster_and_no_noise() {
+        let kept = |times: &[f64], native| compared(times, native).kept();
+        let native = |kept: Vec<Timed>| kept.iter().any(|timed| timed.by == By::Native);
+        assert_eq!(kept(&[1.0, 1.04, 0.96], 0.96).len(), 3);
+        assert!(native(kept(&[1.0, 1.2, 0.9], 0.8)) && !native(kept(&[1.0, 1.2, 0.9], 0.88)));
+        // Only if it is faster than all of ours.
+        assert!(!native(kept(&[1.0, 1.2, 0.8], 0.9)));
         // Too few samples tell nothing, whatever they say.
         let mut few = compared(&[1.0, 0.5], 0.1);
         few.ours[1].1.interval = None;
-        assert_eq!((few.kept().len(), few.better().is_some(), few.native_is_faster()), (1, false, None));
+        assert_eq!((few.kept().len(), few.better().is_some(), few.native_is_faster()), (2, false, None));
+    }
+
+    #[test]
+    fn who_may_be_the_fastest_goes_on() {
+        let around = |time: f64| [0.99, 0.99, 1.0, 1.0, 1.01, 1.01].map(|part| part * time).to_vec();
+        let go_on = |times: &[f64]| finalists(&times.iter().map(|&time| around(time)).collect::<Vec<_>>());
+        assert_eq!(go_on(&[2.0, 1.01, 1.0, 1.5]), [2, 1]);
+        assert_eq!(go_on(&[1.03, 1.0, 1.01, 1.02, 3.0]), [1, 2, 3]);
+        assert_eq!(affordable(&[1.0, 2.0, 3.0], 1.0, FEWEST_TURNS as f64 * 4.5), 2);
+        assert_eq!(affordable(&[1.0], 1.0, FEWEST_TURNS as f64), 0);
     }
 
     /// What is kept makes the library choose what was measured to be the fastest, and through a file as well.
     #[test]
     fn what_is_kept_leads_to_the_better_choice() {
-        for (times, best) in [([1.0, 0.9, 0.8], 2), ([1.0, 0.8, 0.9], 1), ([3.0, 3.1, 2.95], 0), ([0.1, 1.0, 1.0], 0)] {
+        for (times, best) in [([1.0, 0.9, 0.8], 2), ([1.0, 0.8, 0.9], 1), ([3.0, 3.1, 3.2], 0), ([0.1, 1.0, 1.0], 0)] {
             let compared = compared(&times, 1.0);
             let (call, wanted) = (compared.call.clone(), compared.ours[best].0);
             assert_eq!(compared.better().is_some(), best > 0);

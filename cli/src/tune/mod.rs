@@ -44,7 +44,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "FILE", requires = "check")]
     tuning: Option<PathBuf>,
     /// Time for everything, in seconds, about
-    #[arg(long, default_value_t = 60.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 90.0, value_parser = seconds)]
     seconds: f64,
     /// Print what was found as JSON
     #[arg(long)]
@@ -92,9 +92,9 @@ pub fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Failure> {
 
 /// The parts of the time for the machine and for calls.
 #[cfg(feature = "mpi")]
-const FOR_MACHINE: f64 = 0.65;
+const FOR_MACHINE: f64 = 0.4;
 #[cfg(feature = "mpi")]
-const FOR_CALLS: f64 = 0.3;
+const FOR_CALLS: f64 = 0.55;
 
 /// How often is measured what messages take while all ranks are at work.
 #[cfg(feature = "mpi")]

@@ -91,7 +91,11 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
         _ => 1.0,
     };
     let Far { crossing, part, hops } = far(algorithm, &formula, &shape, ports);
-    let (transfers, link) = (machine.t_c * bytes, crossing / ports);
+    let transfers = machine.t_c * bytes;
+    // Where the algorithm makes rounds of packets and its row says what crosses.
+    let in_packets = algorithm.crossing.is_some() && ports > 1.0 && !algorithm.cuts(parameters.ports);
+    // Fewer packets than there are ports leave some of them idle.
+    let link = (crossing / ports).max(if in_packets { shape.packet() as f64 } else { 0.0 });
     // What a link lets pass at once, as far as it has recovered between calls, while all hosts wait for each other once.
     let recovered = f64::from(dimension_for(shape.hosts)) * (machine.tau + machine.hop) / transfers;
     let at_rate = (link - recovered.min(machine.burst as f64 / bytes)).max(0.0);
@@ -115,14 +119,12 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
         _ => 0.0,
     };
     let waits = behind * hops * formula.elements / formula.rounds.max(1) as f64;
-    // Where the algorithm makes rounds of packets and its row says what crosses, links stand still while the first packets are on their
-    // way, as far as they do not let pass at once what waits.
-    let still = match algorithm.crossing {
-        Some(_) if ports > 1.0 && !algorithm.cuts(parameters.ports) => {
-            let at_once = (machine.burst as f64 / bytes).min(shape.packet() as f64);
-            ((formula.elements / formula.load.max(1.0) - 1.0) * link - hops * at_once).max(0.0)
-        }
-        _ => 0.0,
+    // Links stand still while the first packets are on their way, as far as they do not let pass at once what waits.
+    let still = if in_packets {
+        let at_once = (machine.burst as f64 / bytes).min(shape.packet() as f64);
+        ((formula.elements / formula.load.max(1.0) - 1.0) * link - hops * at_once).max(0.0)
+    } else {
+        0.0
     };
     // Where one rank of a host sends for all, it does so while they wait.
     let together = algorithm.far.is_none() && all_send(&formula, &shape);
@@ -205,6 +207,22 @@ mod tests {
             let saved = predicted(0) - predicted(16 << 10);
             assert!((saved / (bytes * 1.69e-7) - 1.0).abs() < 1e-6, "{count}: {saved}");
         }
+        Ok(())
+    }
+
+    /// A vector that is one packet goes through one tree, from host to host as a whole, however many ports there are.
+    #[test]
+    fn one_packet_keeps_one_port_busy() -> crate::Result<()> {
+        let algorithm = registry::find(Collective::Broadcast, "msbt")?;
+        let machine = Machine { ports: PortModel::AllPorts, ..emulated(None, 0) };
+        let predicted = |packet| {
+            let parameters = Parameters { packet, ..Parameters::new(PortModel::AllPorts) };
+            time(algorithm, &call(Collective::Broadcast, 1 << 12), 8, &parameters, &machine)
+        };
+        let vector = f64::from(8 << 12) * machine.t_c;
+        assert!(predicted(None) > 4.0 * vector, "{}", predicted(None));
+        // In packets half of it goes over each of two ports.
+        assert!(predicted(Some(1 << 7)) < vector, "{}", predicted(Some(1 << 7)));
         Ok(())
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn parameters(
         let symmetrized =
             options.symmetrized.unwrap_or(algorithm.symmetrizes && ports == PortModel::AllPorts && !call.ordered);
         let asked = Parameters {
-            packet: options.packet,
+            packet: options.packet.filter(|packet| *packet != Options::WHOLE),
             ports,
             symmetrized,
             order: options.order,

@@ -81,7 +81,7 @@ pub(super) fn write(Checked { spread, times }: &Checked, text: &mut String) {
         text,
         "\n[checked] # what calls took, in seconds, on\n\
          ranks = {} # hosts x ranks on each\n\
-         # By what the parameters above lead to; by what could be told apart from it; and by native MPI where that was faster than all.\n\
+         # By what the parameters above lead to; by what else they might; and by native MPI where that was faster than all.\n\
          times = [\n",
         quoted(&spread.to_string())
     );
