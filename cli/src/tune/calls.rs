@@ -287,14 +287,20 @@ impl Compared {
         all.then_some(self.native.median)
     }
 
-    /// What a tuning file keeps: all of ours, the choice first, and native MPI if it is faster.
+    /// What a tuning file keeps: all of ours, the choice first, and native MPI if it is faster. Of those that take as long in comparison
+    /// with the choice as is predicted, and what noise adds, it keeps the time that is predicted: what noise makes the first of several
+    /// that are alike here would be chosen in place of the right one elsewhere.
     pub fn kept(&self) -> Vec<Timed> {
         let timed = |by, time: f64| {
             let Call { collective, .. } = self.call;
             Timed { collective, bytes: self.bytes, by, time: super::four_digits(time) }
         };
+        let (choice, first) = &self.ours[0];
         let ours = self.ours.iter().map(|(candidate, summary)| {
-            timed(By::ours(candidate.algorithm, &candidate.parameters, ELEMENT), summary.median)
+            let expected = first.times(candidate.predicted / choice.predicted);
+            let noise = !faster(summary, &expected) && !faster(&expected, summary);
+            let time = if noise { expected.median } else { summary.median };
+            timed(By::ours(candidate.algorithm, &candidate.parameters, ELEMENT), time)
         });
         ours.chain(self.native_is_faster().map(|time| timed(By::Native, time))).collect()
     }
@@ -328,6 +334,24 @@ mod tests {
         };
         let ours = serving.iter().zip(times).filter_map(measured).collect();
         Compared { call, bytes: 1 << 20, ours, native }
+    }
+
+    #[test]
+    fn noise_changes_no_order() {
+        let order = |times: &[f64]| {
+            let mut kept = compared(times, 1.0).kept();
+            kept.retain(|timed| timed.by != By::Native);
+            let first = kept[0].time;
+            kept.iter().map(|timed| (100.0 * timed.time / first).round()).collect::<Vec<_>>()
+        };
+        assert_eq!(order(&[1.0, 1.04, 0.96]), [100.0; 3]);
+        assert_eq!(order(&[1.0, 1.2, 0.9]), [100.0, 120.0, 90.0]);
+        // As long as is predicted, and a little less; and shorter than that by far.
+        let mut slower = compared(&[1.0, 1.96, 1.0], 1.0);
+        slower.ours[1].0.predicted *= 2.0;
+        slower.ours[2].0.predicted *= 2.0;
+        let times: Vec<f64> = slower.kept().iter().map(|timed| timed.time / slower.ours[0].1.median).collect();
+        assert!((times[1] - 2.0).abs() < 1e-3 && (times[2] - 1.0).abs() < 1e-3, "{times:?}");
     }
 
     #[test]
