@@ -219,6 +219,6 @@ mod tests {
                 counted += 1;
             }
         }
-        assert_eq!(counted, 22 * (38 * 2 + 3));
+        assert_eq!(counted, 22 * (39 * 2 + 3));
     }
 }

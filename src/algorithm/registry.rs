@@ -80,6 +80,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::all_to_all::pairwise_xor::ALGORITHM,
     super::all_to_all::shift::ALGORITHM,
     super::all_to_all::bruck::ALGORITHM,
+    super::all_to_all::three_step::ALGORITHM,
     super::neighbor_all_to_all::direct::ALGORITHM,
     super::reduce::sbt::ALGORITHM,
     super::reduce::msbt::ALGORITHM,

@@ -83,6 +83,8 @@ pub struct Algorithm {
     pub crossing: Option<fn(&Shape) -> f64>,
     /// Where hosts have leaders: the messages that one sends to other hosts one after another, and the hops between hosts.
     pub far: Option<Far>,
+    /// All ranks of a host are leaders, each for some of the other hosts.
+    pub all_lead: bool,
     /// Where a tree is made for a latency ([`Parameters::latency`]): what follows one another on the way to the last rank, which is less
     /// than the rounds, which are the root's, and the hops together.
     pub way: Option<fn(&Shape) -> Formula>,
@@ -122,6 +124,7 @@ pub(super) const DEFAULTS: Algorithm = Algorithm {
     paths: 0,
     crossing: None,
     far: None,
+    all_lead: false,
     way: None,
     best_packet: |shape, _tau, _t_c| shape.count as f64,
     form: Form::Forward(|_, _, _, _| ()),

@@ -24,13 +24,6 @@ impl Summary {
         let interval = interval_rank(n).map(|k| (sorted[k - 1], sorted[n - k]));
         Some(Summary { median, interval, min, max })
     }
-
-    /// Of samples that are so many times as large.
-    pub fn times(&self, factor: f64) -> Summary {
-        let Summary { median, interval, min, max } = *self;
-        let interval = interval.map(|(low, high)| (low * factor, high * factor));
-        Summary { median: median * factor, interval, min: min * factor, max: max * factor }
-    }
 }
 
 /// The k for which the k-th smallest and the k-th largest of n samples enclose the median with [`CONFIDENCE`], as

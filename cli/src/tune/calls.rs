@@ -263,6 +263,13 @@ fn name(call: &Call, bytes: usize) -> String {
     }
 }
 
+/// What samples that are so many times as large say.
+fn scaled(summary: &Summary, factor: f64) -> Summary {
+    let Summary { median, interval, min, max } = *summary;
+    let interval = interval.map(|(low, high)| (low * factor, high * factor));
+    Summary { median: median * factor, interval, min: min * factor, max: max * factor }
+}
+
 /// Whether one is faster than another, and no noise.
 fn faster(one: &Summary, other: &Summary) -> bool {
     let apart = one.interval.zip(other.interval).is_some_and(|((_, high), (low, _))| high < low);
@@ -297,7 +304,7 @@ impl Compared {
         };
         let (choice, first) = &self.ours[0];
         let ours = self.ours.iter().map(|(candidate, summary)| {
-            let expected = first.times(candidate.predicted / choice.predicted);
+            let expected = scaled(first, candidate.predicted / choice.predicted);
             let noise = !faster(summary, &expected) && !faster(&expected, summary);
             let time = if noise { expected.median } else { summary.median };
             timed(By::ours(candidate.algorithm, &candidate.parameters, ELEMENT), time)

@@ -16,4 +16,5 @@ pub mod pairwise_xor;
 pub mod sbg;
 pub mod sbnt;
 pub mod shift;
+pub mod three_step;
 pub mod total_exchange;
