@@ -387,6 +387,12 @@ fn on_a_cube_of_hosts_with_several_ranks_the_choice_counts_what_crosses_links() 
             "{collective} of {bytes} B"
         );
         assert!((0.9..1.1).contains(&ratio), "{collective} of {bytes} B: predicted {ratio:.2} times");
+        // Nor does the packet depend on what a measurement makes of what links let pass at once: 11 to 15 KiB on these links.
+        let others = [12 << 10, 14464, 15 << 10].map(|burst| Machine { burst, ..tuning.machine(None) });
+        for machine in others {
+            let packet = chosen(&call, &Options::default(), &machine).parameters.packet;
+            assert!(packet.is_some_and(|packet| packet <= 1024), "{collective} of {bytes} B: {packet:?}");
+        }
     }
 }
 
