@@ -33,6 +33,7 @@ mod product;
 mod table;
 
 pub use avoided::Avoided;
+pub(crate) use blocks::part_with;
 pub use blocks::{part, Blocks};
 pub use call::Call;
 pub use check::check_permutation;

@@ -23,7 +23,7 @@ int hypercoll_explain_last(MPI_Comm comm, char *text, size_t room);
 
 /* From now on, a collective runs by this algorithm on this communicator (NULL: the library chooses). `collective` is one of the names
  * that `hypercoll algorithms` lists; `packet` is the packet size in elements of the call (bytes, if nothing is reduced), 0 if the
- * library is to choose it. A call that the algorithm cannot serve is an error. */
+ * library is to choose it, SIZE_MAX for whole messages. A call that the algorithm cannot serve is an error. */
 int hypercoll_set_algorithm(MPI_Comm comm, const char *collective, const char *algorithm, size_t packet);
 
 /* From now on, nothing is sent over these links, each a pair of ranks that are neighbours on the cube; `count` pairs, 0 ends it. */

@@ -6,8 +6,9 @@
 //! hosts have more ranks than others, a phase has several waves.
 
 use crate::algorithm::{Figure, Formula, Shape};
-use crate::collective::part;
+use crate::collective::{part, part_with};
 use crate::schedule::{Problem, Route};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// The way from host to host.
@@ -64,7 +65,7 @@ pub fn scattered(course: Course, shape: &Shape) -> Formula {
     Formula { scratch: kept as f64, ..gathered(course, shape) }
 }
 
-/// The cost of an all-reduce of vectors of M elements, each host's part of which is as long ([`share`]): what comes first of a block that a
+/// The cost of an all-reduce of vectors of M elements, each host's part of which is as long: what comes first of a block that a
 /// rank has a part in lies where its result will be.
 pub fn reduced(course: Course, shape: &Shape) -> Formula {
     let Shape { count, hosts, on_host: (most, fewest), .. } = *shape;
@@ -89,7 +90,7 @@ pub fn reduced(course: Course, shape: &Shape) -> Formula {
 
 /// The block of a place, of the vector that is to be reduced: hosts have as long parts, so that as much goes into each, and so have the
 /// ranks of a host.
-pub fn share(problem: &Problem, place: usize) -> Range<usize> {
+fn share(problem: &Problem, place: usize) -> Range<usize> {
     let host = problem.host_at(place);
     let mates = problem.places_of(host);
     part(part(problem.vector(), host, problem.hosts()), place - mates.start, mates.len())
@@ -109,6 +110,36 @@ pub fn crossing(course: Course, shape: &Shape) -> f64 {
 
 /// Writes that `item(place)`, what each place has, goes to all others.
 pub fn write(course: Course, problem: &Problem, node: usize, route: &mut Route, item: impl Fn(usize) -> Range<usize>) {
+    write_phases(course, problem, node, route, 0..problem.hosts(), item);
+}
+
+/// Writes that the parts of a vector go from those that they belong to to all others.
+pub fn write_shares(course: Course, problem: &Problem, node: usize, route: &mut Route) {
+    let (hosts, vector) = (problem.hosts(), problem.vector());
+    if vector.len() >= hosts || node >= problem.call.size {
+        return write(course, problem, node, route, |place| share(problem, place));
+    }
+    // Of fewer elements than hosts most have no part: phases in which nothing comes and nothing goes are not looked at.
+    let own = problem.host_at(node);
+    let holders = (0..vector.len()).map(|nth| part_with(nth, vector.len(), hosts));
+    let behind: BTreeSet<usize> = holders.map(|holder| (own + hosts - holder) % hosts).collect();
+    let phases: BTreeSet<usize> = match course {
+        Course::Shift if behind.contains(&0) => (0..hosts).collect(),
+        Course::Shift => behind,
+        Course::Ring => behind.iter().flat_map(|&steps| [steps, steps + 1]).filter(|&phase| phase < hosts).collect(),
+    };
+    write_phases(course, problem, node, route, phases, |place| share(problem, place));
+}
+
+/// The phases that are given, in their order.
+fn write_phases(
+    course: Course,
+    problem: &Problem,
+    node: usize,
+    route: &mut Route,
+    phases: impl IntoIterator<Item = usize>,
+    item: impl Fn(usize) -> Range<usize>,
+) {
     let hosts = problem.hosts();
     let ranks = |host: usize| problem.places_of(host).len();
     // The first host has the most ranks, the last one the fewest.
@@ -128,7 +159,7 @@ pub fn write(course: Course, problem: &Problem, node: usize, route: &mut Route, 
         let index = (wave * width..(wave + 1) * width).find(|index| index % mates.len() == mate)?;
         (index < of.len()).then_some(index)
     };
-    for phase in 0..hosts {
+    for phase in phases {
         let (to, sent) = if course == Course::Ring { (1, phase.saturating_sub(1)) } else { (phase, 0) };
         let (to, from, sent, got) = (ahead(to), behind(if phase == 0 { 0 } else { to }), behind(sent), behind(phase));
         for wave in 0..if phase == 0 { 1 } else { waves } {

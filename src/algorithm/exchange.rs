@@ -9,7 +9,7 @@
 //! goes through the far dimensions n-1-s, n-2-s, ..., and then through the near ones s, s+1, ..., cyclically within each.
 
 use super::{Parameters, PortModel, Shape};
-use crate::address::{reverse_bits, rotate_right};
+use crate::address::{reverse_bits, rotate_left, rotate_right};
 use crate::collective::part;
 use crate::schedule::{Problem, Route};
 use std::ops::Range;
@@ -98,6 +98,14 @@ impl Exchange {
         rotate_right(upper, slice, far) | rotate_right(lower, slice, self.near) << far
     }
 
+    /// The node to which [`Exchange::joined`] gives a number.
+    pub fn joining(&self, number: usize, slice: u32) -> usize {
+        let far = self.n - self.near;
+        let upper = rotate_left(number & ((1 << far) - 1), slice, far);
+        let upper = if self.down { reverse_bits(upper, far) } else { upper };
+        upper << self.near | rotate_left(number >> far, slice, self.near)
+    }
+
     /// The most that the links of a dimension carry if in step t a slice carries `carried(slice, t)`: of all steps together, and of the
     /// busiest in every step.
     pub fn loads(&self, carried: impl Fn(u32, u32) -> usize) -> (usize, usize) {
@@ -166,18 +174,25 @@ impl Exchange {
     /// Writes the exchange of what a node has with everything that its neighbours know: `item(slice, of)`, what node `of` has of a
     /// slice, to every node.
     pub fn replicated(&self, node: usize, route: &mut Route, item: impl Fn(u32, usize) -> Range<usize>) {
+        let item = &item;
+        self.spread(node, route, |slice, done, v| subsets(done).map(move |bits| item(slice, v ^ bits)));
+    }
+
+    /// The same, given of a slice what all nodes have together that differ from a node in none but some bits: `known(slice, bits, node)`.
+    pub fn spread<K: IntoIterator<Item = Range<usize>>>(
+        &self,
+        node: usize,
+        route: &mut Route,
+        known: impl Fn(u32, usize, usize) -> K,
+    ) {
         route.set_rounds(self.rounds());
         for slice in 0..self.slices() {
             for step in 0..self.n {
                 let port = self.port(slice, step);
                 let peer = node ^ 1 << port;
                 let done = self.done(slice, step);
-                let known = |v: usize| {
-                    let item = &item;
-                    subsets(done).map(move |bits| item(slice, v ^ bits))
-                };
-                route.send(self.round(step, node, port), peer, known(node));
-                route.receive(self.round(step, peer, port), peer, known(peer));
+                route.send(self.round(step, node, port), peer, known(slice, done, node));
+                route.receive(self.round(step, peer, port), peer, known(slice, done, peer));
             }
         }
     }
@@ -257,6 +272,7 @@ mod tests {
             for exchange in exchanges(n, near) {
                 for (slice, step) in (0..exchange.slices()).flat_map(|slice| (0..=n).map(move |step| (slice, step))) {
                     for node in 0..1 << n {
+                        assert_eq!(exchange.joining(exchange.joined(node, slice), slice), node);
                         let known = subsets(exchange.done(slice, step)).map(|bits| exchange.joined(node ^ bits, slice));
                         let mut known: Vec<usize> = known.collect();
                         known.sort_unstable();

@@ -91,6 +91,11 @@ pub fn part(whole: Range<usize>, index: usize, parts: usize) -> Range<usize> {
     cut(index)..cut(index + 1)
 }
 
+/// The part of [`part`] that has the `nth` of so many elements.
+pub(crate) fn part_with(nth: usize, elements: usize, parts: usize) -> usize {
+    ((nth as u128 + 1) * parts as u128).div_ceil(elements.max(1) as u128) as usize - 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +110,7 @@ mod tests {
                 assert!(cuts.windows(2).all(|w| w[0].end == w[1].start));
                 let lens: Vec<_> = cuts.iter().map(|c| c.len()).collect();
                 assert!(lens.iter().max().unwrap() - lens.iter().min().unwrap() <= 1);
+                assert!((0..len).all(|nth| cuts[part_with(nth, len, parts)].contains(&(3 + nth))));
             }
         }
     }

@@ -212,7 +212,7 @@ macro_rules! prepared {
                 self
             }
 
-            /// Sets the packet size in elements, at least 1 (all ranks the same).
+            /// Sets the packet size in elements, at least 1, or [`Options::WHOLE`](crate::select::Options::WHOLE) (all ranks the same).
             pub fn packet(mut self, elements: usize) -> Self {
                 self.0.asked().options.packet = Some(elements);
                 self

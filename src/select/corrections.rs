@@ -1,8 +1,8 @@
 //! What `hypercoll tune` has measured of calls, and how that corrects what the model predicts.
 //!
 //! At a size that was measured, an algorithm's correction is its measured time over what the model says. Algorithms that were not
-//! measured are corrected by as much as the one for which the model was most wrong: so one of which nothing is known is not put before those
-//! that have been measured.
+//! measured are corrected by as much as the one that took the longest in comparison with what the model says: so one of which nothing is
+//! known is put before none that the model puts before it.
 //!
 //! Between two sizes, corrections are interpolated: their logarithms are linear in the logarithm of the size. Where the next size is
 //! farther away than a factor of [`REACH`], or there is none, they fade out within it. To a size are added the bytes that could be
@@ -42,7 +42,7 @@ pub struct Timed {
     pub bytes: usize,
     /// What carried it out.
     pub by: By,
-    /// Seconds: the median of what the slowest rank took.
+    /// Seconds: the median of what the slowest rank took, or, where noise tells no more, what it leads to be expected.
     pub time: f64,
 }
 
@@ -261,7 +261,7 @@ mod tests {
 
     /// The model was right of its choice and wrong of the next one: of a third nobody knows whether it is like the one or the other.
     #[test]
-    fn what_is_unknown_is_taken_to_be_as_wrong_as_any() {
+    fn what_is_unknown_is_taken_to_be_as_slow_as_any() {
         let bytes = 1 << 20;
         let before = serving(&call(bytes), &Machine::network());
         let machine = with(vec![timed(&before[0], bytes, 1.0), timed(&before[1], bytes, 3.0)]);

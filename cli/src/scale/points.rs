@@ -44,9 +44,8 @@ impl Point {
         let few = !long && (collective != Collective::AllToAll || bytes <= 4 << 10);
         match (size, network) {
             (0..256, _) => true,
-            (1024, Network::Star) => few || rooted,
             (1024, _) | (1000, Network::Star | Network::Torus) => few,
-            (4096, Network::Star | Network::Hypercube | Network::FatTree) | (4097, Network::Star) => {
+            (4096, Network::Star | Network::FatTree) | (4097, Network::Star) => {
                 few && (rooted || collective == Collective::AllReduce)
             }
             _ => false,
@@ -86,10 +85,13 @@ pub fn chosen(args: &ScaleArgs) -> Vec<Point> {
         for network in or(&args.networks, networks) {
             for per_host in or(&args.per_host, if args.short { &[1] } else { &[1, 16] }) {
                 for collective in or(&args.collectives, &COLLECTIVES) {
+                    let mut blocks = Vec::new();
                     for bytes in or(&args.bytes, &BYTES) {
                         let point = Point { network, size, per_host, collective, bytes };
-                        let barrier = collective == Collective::Barrier && bytes != 8;
-                        if !barrier && (point.usual() || args.asks()) {
+                        // Many ranks' blocks of 8 bytes are the same call for several numbers of bytes.
+                        let again = blocks.contains(&point.block());
+                        if !again && (point.usual() || args.asks()) {
+                            blocks.push(point.block());
                             points.push(point);
                         }
                     }

@@ -87,8 +87,7 @@ impl SimGrid {
         let mut command = self.command(ranks, Software::Overheads);
         command.arg(format!("--cfg=smpi/coll-selector:{selector}")).arg("--log=root.thresh:error");
         command.arg("-wrapper").arg(format!("env LD_PRELOAD={}", self.directory.join("leaders.so").display()));
-        // The program has no variables that ranks would have to have each for itself.
-        command.arg("--cfg=smpi/privatization:no").arg(self.directory.join("selector"));
+        command.arg(self.directory.join("selector"));
         for (collective, bytes) in calls {
             command.args([collective.name(), &bytes.to_string()]);
         }
@@ -113,7 +112,8 @@ impl SimGrid {
         {
             command.arg(format!("--cfg={setting}"));
         }
-        for setting in ["host-speed:1Gf", "simulate-computation:no", "async-small-thresh:0"] {
+        // Neither program has variables that ranks would have to have each for itself: a copy of it for each of them.
+        for setting in ["host-speed:1Gf", "simulate-computation:no", "async-small-thresh:0", "privatization:no"] {
             command.arg(format!("--cfg=smpi/{setting}"));
         }
         match software {

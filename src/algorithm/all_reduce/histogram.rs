@@ -18,10 +18,11 @@
 //! Example, n = 1: ranks 0 and 1 exchange halves, combine, and exchange the combined halves.
 
 use crate::algorithm::all_gather::complete_broadcast;
-use crate::algorithm::exchange::{crossing, longest_even_part, Exchange};
+use crate::algorithm::exchange::{crossing, longest_even_part, subsets, Exchange};
 use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape};
-use crate::collective::{part, Collective};
+use crate::collective::{part, part_with, Collective};
 use crate::schedule::Problem;
+use std::ops::Range;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::AllReduce,
@@ -79,11 +80,28 @@ fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Ro
     let exchange = Exchange::new(problem.n, parameters).far_first(problem);
     // Where every node has a rank, the blocks that are joined first are neighbours.
     let whole = problem.call.size == problem.nodes();
-    exchange.replicated(node, route, |slice, of| match problem.hosting.owner(of) {
-        Some(rank) => {
-            let index = if whole { exchange.joined(of, slice) } else { rank };
-            part(exchange.slice(problem.vector(), slice), index, problem.call.size)
+    let size = problem.call.size;
+    let of_all = |slice| exchange.slice(problem.vector(), slice);
+    exchange.spread(node, route, |slice, done, v| -> Vec<Range<usize>> {
+        let all = of_all(slice);
+        // Of fewer elements than nodes most parts are empty: those that are not have one each.
+        if all.len() < (1 << done.count_ones()).min(size) {
+            let holder = |nth: usize| {
+                let index = part_with(nth, all.len(), size);
+                if whole {
+                    exchange.joining(index, slice)
+                } else {
+                    problem.hosting.node(index)
+                }
+            };
+            let known = (0..all.len()).filter(|&nth| (holder(nth) ^ v) & !done == 0);
+            return known.map(|nth| all.start + nth..all.start + nth + 1).collect();
         }
-        None => 0..0,
+        let part = |of: usize| {
+            let rank = problem.hosting.owner(of)?;
+            let index = if whole { exchange.joined(of, slice) } else { rank };
+            Some(part(all.clone(), index, size))
+        };
+        subsets(done).filter_map(|bits| part(v ^ bits)).collect()
     });
 }

@@ -16,7 +16,7 @@
 //!
 //! Example, 3 ranks on 3 hosts, rank 0: third 1 to 1, third 2 to 2, then the result of third 0 to 1 and to 2.
 
-use crate::algorithm::by_hosts::{self, crossing_reduced, reduced, share, Course};
+use crate::algorithm::by_hosts::{self, crossing_reduced, reduced, Course};
 use crate::algorithm::{all_gather, Algorithm, Form, Parameters, Route};
 use crate::collective::Collective;
 use crate::schedule::Problem;
@@ -32,5 +32,5 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
-    by_hosts::write(Course::Shift, problem, node, route, |place| share(problem, place));
+    by_hosts::write_shares(Course::Shift, problem, node, route);
 }

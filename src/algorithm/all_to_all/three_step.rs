@@ -10,8 +10,8 @@
 //!
 //! Requirements: a network where every two ranks are linked.
 //!
-//! Cost: (2 (R - 1) + w) tau + ((R - 1) (1 + 2 w R) + w R^2) m t_c, of which w messages of R^2 blocks go between hosts, where other algorithms
-//! send each of them in R^2 messages, or more of them.
+//! Cost: (2 (R - 1) + w) tau + ((R - 1) (1 + 2 w R) + w R^2) m t_c, of which a rank sends at most w messages of R^2 blocks to other hosts. (Block by
+//! block, a rank sends R (H - 1) messages there.)
 //!
 //! Memory: what is for others, 2 w R (R - 1) m.
 //!
@@ -44,7 +44,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 /// The most hosts in the charge of one rank, where no host has fewer ranks than so many.
 fn waves(hosts: usize, fewest: usize) -> usize {
-    (hosts - 1).div_ceil(fewest.max(1))
+    (hosts - 1).div_ceil(fewest)
 }
 
 fn formula(shape: &Shape) -> Formula {
@@ -55,17 +55,16 @@ fn formula(shape: &Shape) -> Formula {
     let (mates, waves) = (most - 1, waves(hosts, fewest));
     // In the charge of the two ranks of a host that have the most.
     let both = waves + waves.min((hosts - 1).saturating_sub(1).div_ceil(fewest));
-    let elements = (mates * (1 + 2 * waves * most) + waves * most * most) * count;
-    let moved = 3 * size * size + size - 2 * hosts * size - (2 * size * size).div_euclid(hosts);
-    let load = (most * most * waves.min(1)).max(mates.min(1) * (1 + both * most));
+    let blocks = |blocks: usize| blocks as f64 * count as f64;
+    let elements = blocks(mates * (1 + 2 * waves * most) + waves * most * most);
     Formula {
         rounds: 2 * mates + waves,
-        elements: elements as f64,
-        moved: (moved * count) as f64,
-        load: (load * count) as f64,
-        scratch: (2 * waves * most * mates * count) as f64,
+        elements,
+        moved: blocks(3 * size * size + size - 2 * hosts * size - (2 * size * size).div_euclid(hosts)),
+        load: blocks((most * most * waves.min(1)).max(mates.min(1) * (1 + both * most))),
+        scratch: blocks(2 * waves * most * mates),
         hops: waves.min(1) + mates.min(1) * (1 + waves.min(1)),
-        path: elements as f64,
+        path: elements,
         ..Formula::NOTHING
     }
     .at_most(&[Figure::Path], most == 1)
@@ -85,7 +84,7 @@ fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
     let host = problem.host_at(node);
     let mates = ranks(host);
     let (ahead, behind) = (|k: usize| ranks(host + k), |k: usize| ranks(host + hosts - k));
-    // How many places ahead the hosts are that a mate has in charge; those as far behind have its own host in its charge.
+    // How many places ahead the hosts are that a mate has in charge; from those as far behind it receives.
     let charge = |mate: usize| (1 + mate - mates.start..hosts).step_by(mates.len());
     let shifts = |shift: usize| {
         let own = node - mates.start;

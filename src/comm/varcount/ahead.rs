@@ -92,7 +92,7 @@ impl Hypercube {
         }
         let overrides = self.overrides.as_ref().map_err(Clone::clone)?;
         let (options, _) = overrides.merged(call.collective, element, options)?;
-        if call.avoid.is_some() || options.packet.is_some() {
+        if call.avoid.is_some() || options.packet.is_some_and(|packet| packet != Options::WHOLE) {
             return Ok(true);
         }
         Ok(match &options.algorithm {

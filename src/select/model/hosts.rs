@@ -129,7 +129,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
         0.0
     };
     // Where one rank of a host sends for all, it does so while they wait.
-    let together = !led && all_send(&formula, &shape);
+    let together = algorithm.all_lead || algorithm.far.is_none() && all_send(&formula, &shape);
     let hop = machine.hop_together.filter(|_| together).unwrap_or(machine.hop);
     (at_rate + still + waits) * transfers + part * besides + hops * hop + near
 }

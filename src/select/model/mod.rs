@@ -16,6 +16,9 @@ use crate::executor::SINGLE_COPY_FROM;
 const SHORTEST_PACKET: usize = 1 << 10;
 const LARGEST_PACKET: usize = 1 << 18;
 
+/// A packet that is no longer is never too long, in bytes.
+const GOOD_PACKET: usize = 4 << 10;
+
 /// The parameters to consider: as asked for, or, what is left open, as the machine suggests.
 pub(super) fn parameters(
     algorithm: &Algorithm,
@@ -89,7 +92,7 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
     // on a cube of 8 hosts of 2 ranks, a broadcast in packets of 4 to 12 KiB took 60 ms, of 16 KiB, where 14 KiB pass at once, 63, and of
     // 32 KiB 71.
     let several = call.hosts.is_some() && !one_port;
-    let at_once = Some(machine.burst).filter(|burst| several && *burst >= SHORTEST_PACKET);
+    let at_once = Some(machine.burst.max(GOOD_PACKET)).filter(|_| several && machine.burst > 0);
     let shortest = machine.packet.filter(|packet| one_port && (SHORTEST_PACKET..limit).contains(packet));
     let sizes = (shortest.unwrap_or(SHORTEST_PACKET).ilog2()..)
         .map(|shift| 1usize << shift)
