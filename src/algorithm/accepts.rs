@@ -6,6 +6,11 @@ use crate::error::{Error, Result};
 use crate::topology::sbnt::Variant;
 
 impl Algorithm {
+    /// Whether one rank of each host speaks with other hosts for all of its ranks.
+    pub(crate) fn has_leaders(&self) -> bool {
+        self.far.is_some() && !self.all_lead
+    }
+
     /// Why it is not chosen for a call unless it is named, if so.
     pub(crate) fn not_chosen(&self, call: &Call) -> Option<&'static str> {
         let uneven = call.layout.as_ref().is_some_and(Layout::is_uneven);

@@ -1,12 +1,10 @@
 //! What calls take: by the library's choice, by what else it might have chosen, and by native MPI.
 //!
-//! All that is compared takes turns, so that whatever disturbs the machine disturbs all of it; what is slower leaves early. Between turns ranks rest, each for a moment
-//! of its own, so that the system finds them new cores: where ranks share cores, times depend on which ranks share one, by up to a factor
-//! of two, and would otherwise do so for a whole run.
+//! The calls, what is compared of each, and what a tuning file keeps of it; how it is measured: [`turns`](super::turns).
 
 use super::ranks::Ranks;
+use super::turns::{faster, Turns};
 use crate::bench::arena::Arena;
-use crate::bench::budget::shuffled;
 use crate::bench::jobs::{distinct, largest_buffer, Job, AUTO, NATIVE};
 use crate::bench::measure::Bench;
 use crate::bench::native::Native;
@@ -18,7 +16,7 @@ use crate::Failure;
 use hypercoll::collective::{Call, Collective};
 use hypercoll::select::{candidates, By, Candidate, Checked, Machine, Options, Spread, Timed};
 use mpi::traits::*;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Bytes of vectors and blocks. None is farther from the next one than [`hypercoll::select::REACH`], so that between them all is known.
 const SIZES: [usize; 9] = [8, 128, 512, 2 << 10, 8 << 10, 32 << 10, 128 << 10, 1 << 20, 4 << 20];
@@ -30,25 +28,6 @@ const MOST: usize = 8;
 const CLOSE: f64 = 3.0;
 /// Transfers are taken to be so many times as fast where links let pass at once all of a call.
 const FREE: f64 = 16.0;
-/// So many turns all of them take. (Six samples are the fewest that tell how sure a median is.)
-const TRIED: usize = 6;
-/// After that those take part that may be the fastest: the choice, native MPI, and so many others, in so many turns, at least and at most,
-/// with the first ones.
-const FINALISTS: usize = 3;
-const FEWEST_TURNS: usize = 9;
-const MOST_TURNS: usize = 40;
-/// Repetitions of a turn, of which the median counts, after one that does not; of calls longer than so many seconds there is but one.
-const REPETITIONS: usize = 5;
-const LONG: f64 = 5e-3;
-/// What a rank rests between turns at most, in microseconds.
-const REST: u64 = 2000;
-/// The part of its share that is planned for a call; the rest is for turns that take longer than the first.
-const PLANNED: f64 = 0.7;
-/// A call gets no more than this part of the time left.
-const SHARE: f64 = 0.25;
-/// What differs by less is as fast, however sure it is: from one run to the next, times differ by as much.
-const APART: f64 = 1.05;
-
 /// So much longer is kept of what is as fast as the choice, and not the choice.
 const BEHIND: f64 = 1.001;
 
@@ -114,7 +93,7 @@ pub fn measure(
         let left = seconds - elapsed[0];
         let share = left / (all - done) as f64;
         let left = if done == 0 { f64::INFINITY } else { left };
-        match samples(&mut bench, &mut point, left, share)? {
+        match point.samples(&mut bench, left, share)? {
             Some(samples) => calls.compared.extend(point.compared(&samples)),
             None => calls.left_out.push(point.name()),
         }
@@ -150,30 +129,6 @@ fn points(ranks: &Ranks, machine: &Machine, extent: Extent) -> Result<Vec<Point>
     Ok(points)
 }
 
-/// How many of the candidates there is time for, from what a turn of each takes, and what it takes besides.
-fn affordable(ours: &[f64], besides: f64, seconds: f64) -> usize {
-    let mut turn = besides;
-    let affordable = ours.iter().take_while(|&&one| {
-        turn += one;
-        turn * FEWEST_TURNS as f64 <= seconds
-    });
-    affordable.count()
-}
-
-/// Which of the jobs may be the fastest, from what each has taken, in their order: of the candidates between the choice and native MPI not
-/// more than [`FINALISTS`].
-fn finalists(samples: &[Vec<f64>]) -> Vec<usize> {
-    let summaries = samples.iter().map(|samples| Summary::of(samples)).enumerate();
-    let mut all: Vec<(usize, Summary)> = summaries.filter_map(|(job, summary)| Some((job, summary?))).collect();
-    all.sort_by(|(_, a), (_, b)| a.median.total_cmp(&b.median));
-    let open = |(_, one): &&(usize, Summary)| !faster(&all[0].1, one);
-    let (ends, between): (Vec<usize>, Vec<usize>) =
-        all.iter().filter(open).map(|(job, _)| *job).partition(|job| [0, samples.len() - 1].contains(job));
-    let mut finalists = [ends, between.into_iter().take(FINALISTS).collect()].concat();
-    finalists.sort_unstable();
-    finalists
-}
-
 /// The candidates that may be the fastest, the most likely ones first.
 fn likely(call: &Call, machine: &Machine) -> Result<Vec<Candidate>, Failure> {
     let serving = |machine: &Machine| {
@@ -207,63 +162,6 @@ fn likely(call: &Call, machine: &Machine) -> Result<Vec<Candidate>, Failure> {
     Ok(likely)
 }
 
-/// The samples of each of the point's jobs; of the candidates those are dropped that there is no time for. `None` if it is left for none.
-/// The share is what each of the calls to come may take.
-fn samples(bench: &mut Bench, point: &mut Point, left: f64, share: f64) -> Result<Option<Vec<Vec<f64>>>, Failure> {
-    // The first repetition makes plans and connections; it counts as two.
-    let predicted: Vec<f64> = point.candidates.iter().map(|candidate| candidate.predicted).collect();
-    let firsts = 2.0 * point.predicted() / FEWEST_TURNS as f64;
-    point.candidates.truncate(affordable(&predicted, firsts, SHARE * left));
-    if point.candidates.is_empty() {
-        return Ok(None);
-    }
-    let mut jobs = point.jobs();
-    let mut once = Vec::new();
-    for job in &jobs {
-        once.push(bench.batch(job, 1, 1)?[0]);
-    }
-    bench.side.maximum(&mut once)?;
-    let repetitions = |once: f64| if once > LONG { (0, 1) } else { (1, REPETITIONS) };
-    let turn = |&once: &f64| once * (repetitions(once).0 + repetitions(once).1) as f64;
-    let mut turns: Vec<f64> = once.iter().map(turn).collect();
-    let (native, ours) = (jobs.len() - 1, point.candidates.len());
-    let affordable = affordable(&turns[..ours], turns[native] + REST as f64 * 1e-6, SHARE * left);
-    if affordable == 0 {
-        return Ok(None);
-    }
-    point.candidates.truncate(affordable);
-    jobs.drain(affordable..native);
-    once.drain(affordable..native);
-    turns.drain(affordable..native);
-
-    let mut samples = vec![Vec::new(); jobs.len()];
-    let mut take_part: Vec<usize> = (0..jobs.len()).collect();
-    let (mut nth, mut wanted) = (0, TRIED);
-    while nth < wanted {
-        std::thread::sleep(rest(bench.side.cube.rank(), nth));
-        for at in 0..take_part.len() {
-            let job = take_part[(at + nth) % take_part.len()];
-            let (warm_up, counted) = repetitions(once[job]);
-            let mut times = bench.batch(&jobs[job], warm_up, counted)?;
-            bench.side.maximum(&mut times)?;
-            samples[job].extend(Summary::of(&times).map(|summary| summary.median));
-        }
-        nth += 1;
-        if nth == TRIED {
-            let turn = |part: &[usize]| part.iter().map(|&job| turns[job]).sum::<f64>() + REST as f64 * 1e-6;
-            let left = PLANNED * share - TRIED as f64 * turn(&take_part);
-            take_part = finalists(&samples);
-            wanted = TRIED + ((left / turn(&take_part)) as usize).clamp(FEWEST_TURNS - TRIED, MOST_TURNS - TRIED);
-        }
-    }
-    Ok(Some(samples))
-}
-
-/// How long a rank rests before a turn: neither all alike nor always the same.
-fn rest(rank: usize, turn: usize) -> Duration {
-    Duration::from_micros(shuffled(REST as usize, rank as u64, turn)[0] as u64)
-}
-
 impl Point {
     /// What all candidates together are predicted to take once.
     fn predicted(&self) -> f64 {
@@ -282,6 +180,22 @@ impl Point {
         let exactly = |candidate: &Candidate| Some(Options::exactly(candidate.algorithm, &candidate.parameters));
         let ours = self.candidates.iter().map(|candidate| job(AUTO, exactly(candidate)));
         ours.chain([job(NATIVE, None)]).collect()
+    }
+
+    /// The samples of each of the jobs; of the candidates those are dropped that there is no time for. `None` if it is left for none. The share
+    /// is what each of the calls to come may take.
+    fn samples(&mut self, bench: &mut Bench, left: f64, share: f64) -> Result<Option<Vec<Vec<f64>>>, Failure> {
+        let predicted: Vec<f64> = self.candidates.iter().map(|candidate| candidate.predicted).collect();
+        self.candidates.truncate(Turns::foreseen(&predicted, left));
+        if self.candidates.is_empty() {
+            return Ok(None);
+        }
+        let turns = Turns::new(bench, self.jobs(), left)?;
+        self.candidates.truncate(turns.candidates());
+        if self.candidates.is_empty() {
+            return Ok(None);
+        }
+        turns.samples(bench, share).map(Some)
     }
 
     fn name(&self) -> String {
@@ -310,12 +224,6 @@ fn scaled(summary: &Summary, factor: f64) -> Summary {
     let Summary { median, interval, min, max } = *summary;
     let interval = interval.map(|(low, high)| (low * factor, high * factor));
     Summary { median: median * factor, interval, min: min * factor, max: max * factor }
-}
-
-/// Whether one is faster than another, and no noise.
-fn faster(one: &Summary, other: &Summary) -> bool {
-    let apart = one.interval.zip(other.interval).is_some_and(|((_, high), (low, _))| high < low);
-    apart && one.median * APART < other.median
 }
 
 impl Compared {
@@ -420,22 +328,10 @@ mod tests {
         assert_eq!((few.kept().len(), few.better().is_some(), few.native_is_faster()), (2, false, None));
     }
 
-    #[test]
-    fn who_may_be_the_fastest_goes_on() {
-        let around = |time: f64| [0.99, 0.99, 1.0, 1.0, 1.01, 1.01].map(|part| part * time).to_vec();
-        let go_on = |times: &[f64]| finalists(&times.iter().map(|&time| around(time)).collect::<Vec<_>>());
-        assert_eq!(go_on(&[2.0, 1.01, 1.0, 1.5]), [1, 2]);
-        // The choice and native MPI are dropped only if others are faster beyond doubt.
-        assert_eq!(go_on(&[1.04, 1.03, 1.0, 1.01, 1.02, 1.04]), [0, 2, 3, 4, 5]);
-        assert_eq!(go_on(&[1.2, 1.0, 1.01, 1.2]), [1, 2]);
-        assert_eq!(affordable(&[1.0, 2.0, 3.0], 1.0, FEWEST_TURNS as f64 * 4.5), 2);
-        assert_eq!(affordable(&[1.0], 1.0, FEWEST_TURNS as f64), 0);
-    }
-
     /// What is kept makes the library choose what was measured to be the fastest, and through a file as well.
     #[test]
     fn what_is_kept_leads_to_the_better_choice() {
-        for (times, best) in [([1.0, 0.9, 0.8], 2), ([1.0, 0.8, 0.9], 1), ([3.0, 3.1, 3.2], 0), ([0.1, 1.0, 1.0], 0)] {
+        for (times, best) in [([1.0, 0.9, 0.8], 2), ([1.0, 0.8, 0.9], 1), ([3.0, 3.1, 2.95], 0), ([0.1, 1.0, 1.0], 0)] {
             let compared = compared(&times, 1.0);
             let (call, wanted) = (compared.call.clone(), compared.ours[best].0);
             assert_eq!(compared.better().is_some(), best > 0);

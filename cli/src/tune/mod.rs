@@ -16,6 +16,8 @@ mod ranks;
 mod report;
 #[cfg(feature = "mpi")]
 mod shared;
+#[cfg(feature = "mpi")]
+mod turns;
 
 use crate::Failure;
 use std::io::Write;

@@ -81,9 +81,8 @@ fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Ro
     // Where every node has a rank, the blocks that are joined first are neighbours.
     let whole = problem.call.size == problem.nodes();
     let size = problem.call.size;
-    let of_all = |slice| exchange.slice(problem.vector(), slice);
     exchange.spread(node, route, |slice, done, v| -> Vec<Range<usize>> {
-        let all = of_all(slice);
+        let all = exchange.slice(problem.vector(), slice);
         // Of fewer elements than nodes most parts are empty: those that are not have one each.
         if all.len() < (1 << done.count_ones()).min(size) {
             let holder = |nth: usize| {

@@ -25,6 +25,7 @@ use crate::algorithm::{Algorithm, Figure, Form, Formula, Lengths, Parameters, Ro
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use std::iter;
+use std::ops::Range;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::AllToAll,
@@ -60,7 +61,7 @@ fn formula(shape: &Shape) -> Formula {
     Formula {
         rounds: 2 * mates + waves,
         elements,
-        moved: blocks(3 * size * size + size - 2 * hosts * size - (2 * size * size).div_euclid(hosts)),
+        moved: blocks(3 * size * size + size - 2 * hosts * size - 2 * size * size / hosts),
         load: blocks((most * most * waves.min(1)).max(mates.min(1) * (1 + both * most))),
         scratch: blocks(2 * waves * most * mates),
         hops: waves.min(1) + mates.min(1) * (1 + waves.min(1)),
@@ -86,35 +87,38 @@ fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
     let (ahead, behind) = (|k: usize| ranks(host + k), |k: usize| ranks(host + hosts - k));
     // How many places ahead the hosts are that a mate has in charge; from those as far behind it receives.
     let charge = |mate: usize| (1 + mate - mates.start..hosts).step_by(mates.len());
-    let shifts = |shift: usize| {
-        let own = node - mates.start;
-        let mate = |steps: usize| mates.start + (own + steps) % mates.len();
-        (mate(shift), mate(mates.len() - shift))
+    let gathered = |source: usize, mate: usize| {
+        let targets = iter::once(mate).chain(charge(mate).flat_map(ahead));
+        targets.map(move |target| problem.block_between(source, target))
     };
-    for shift in 1..mates.len() {
-        let given = |source: usize, mate: usize| {
-            let targets = iter::once(mate).chain(charge(mate).flat_map(ahead));
-            targets.map(move |target| problem.block_between(source, target))
-        };
-        let (to, from) = shifts(shift);
-        route.send(shift - 1, to, given(node, to));
-        route.receive(shift - 1, from, given(from, node));
-    }
+    give(&mates, node, 0, route, gathered);
     for k in charge(node) {
         let round = most - 1 + (k - 1) / fewest;
-        let across = |sources: std::ops::Range<usize>, targets: std::ops::Range<usize>| {
+        let across = |sources: Range<usize>, targets: Range<usize>| {
             sources.flat_map(move |source| targets.clone().map(move |target| problem.block_between(source, target)))
         };
         let (to, from) = (ahead(k), behind(k));
         route.send(round, to.start + (k - 1) % to.len(), across(mates.clone(), to));
         route.receive(round, from.start + (k - 1) % from.len(), across(from, mates.clone()));
     }
+    let passed_on = |mate: usize, target: usize| {
+        charge(mate).flat_map(behind).map(move |source| problem.block_between(source, target))
+    };
+    give(&mates, node, most - 1 + waves, route, passed_on);
+}
+
+/// Writes that the ranks of a host give each other `given(from, to)`, by shifts.
+fn give<G: Iterator<Item = Range<usize>>>(
+    mates: &Range<usize>,
+    node: usize,
+    first_round: usize,
+    route: &mut Route,
+    given: impl Fn(usize, usize) -> G,
+) {
+    let mate = |steps: usize| mates.start + (node - mates.start + steps) % mates.len();
     for shift in 1..mates.len() {
-        let given = |mate: usize, target: usize| {
-            charge(mate).flat_map(behind).map(move |source| problem.block_between(source, target))
-        };
-        let (to, from) = shifts(shift);
-        route.send(most - 1 + waves + shift - 1, to, given(node, to));
-        route.receive(most - 1 + waves + shift - 1, from, given(from, node));
+        let (to, from) = (mate(shift), mate(mates.len() - shift));
+        route.send(first_round + shift - 1, to, given(node, to));
+        route.receive(first_round + shift - 1, from, given(from, node));
     }
 }

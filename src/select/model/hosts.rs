@@ -105,10 +105,8 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let alone = over_links::time(algorithm, call, element, parameters, &steady);
     let besides = (alone - formula.elements * transfers - all * machine.hop).max(0.0);
     let near = machine.near.unwrap_or(Times::NEAR);
-    // One rank of each host leads.
-    let led = algorithm.far.is_some() && !algorithm.all_lead;
     // What leaders send to other leaders none of their ranks copies.
-    let through = if led { (formula.elements - link).max(0.0) } else { formula.elements };
+    let through = if algorithm.has_leaders() { (formula.elements - link).max(0.0) } else { formula.elements };
     let near = (all - hops).max(0.0) * near.hop
         + (1.0 - part) * formula.rounds as f64 * near.tau
         + COPIES * through * bytes * near.t_c;
