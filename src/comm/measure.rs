@@ -38,9 +38,8 @@ const LONGER: usize = 4;
 const LONGEST: usize = 256 << 10;
 /// Times that long messages are measured, of which the least counts.
 const TRIES: usize = 3;
-/// Bytes of messages that are copied once or twice, and times that each is, as these may be close.
-const COPIED: [usize; 3] = [SINGLE_COPY_FROM, 4 * SINGLE_COPY_FROM, 16 * SINGLE_COPY_FROM];
-const COPIES: usize = 5;
+/// Bytes of messages that are copied once or twice. To touch memory for longer ones took as long as all else together.
+const COPIED: [usize; 3] = [SINGLE_COPY_FROM, 4 * SINGLE_COPY_FROM, 8 * SINGLE_COPY_FROM];
 /// Hosts of which several ports may work at once, at least.
 pub(super) const HOSTS: usize = 4;
 /// Seconds that are long enough for one.
@@ -73,9 +72,15 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
             burst = Some(ring.burst(found)?);
         }
         if cube.machine.shared.is_some() {
-            let short = Ring { packet: Some(SINGLE_COPY_FROM - 1), ..ring };
-            let per_byte = short.per_byte((found.hop + found.tau) * short.turn)? / short.turn;
-            piped = Some(per_byte.clamp(found.t_c, MOST_PIPED * found.t_c));
+            piped = Some(match single_copy_from {
+                // The long ones took the same way.
+                Some(usize::MAX) => found.t_c,
+                _ => {
+                    let short = Ring { packet: Some(SINGLE_COPY_FROM - 1), ..ring };
+                    let per_byte = short.per_byte((found.hop + found.tau) * short.turn)? / short.turn;
+                    per_byte.clamp(found.t_c, MOST_PIPED * found.t_c)
+                }
+            });
         }
         if !apart(cube)? {
             (times, piped, single_copy_from) = (None, None, None);
@@ -293,7 +298,7 @@ impl<'c> Ring<'c> {
         }
         for bytes in COPIED {
             let mut times = [f64::INFINITY; 2];
-            for _ in 0..COPIES {
+            for _ in 0..TRIES {
                 for (time, from) in times.iter_mut().zip([bytes, usize::MAX]) {
                     copy_from(from)?;
                     *time = time.min(self.send(bytes, bytes, 1)?);
