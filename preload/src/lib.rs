@@ -20,6 +20,7 @@
 //! attributes    of the program's, which do not see what we duplicate
 //! trial, quick    whether native MPI makes a call, and calls of which that is known
 //! turn     threads of the program, one at a time
+//! heap     memory of our own, beside the program's
 //! ```
 
 #![allow(clippy::missing_safety_doc)] // of functions of our own that take the arguments of MPI's: as MPI says
@@ -36,6 +37,7 @@ mod failure;
 mod foreign;
 #[cfg(open_mpi)]
 pub mod fortran;
+mod heap;
 pub mod interface;
 mod kind;
 mod native;

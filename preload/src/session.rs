@@ -3,6 +3,7 @@
 use crate::communicator::{self, Communicators};
 use crate::datatype::Layout;
 use crate::foreign;
+use crate::heap;
 use crate::kind::{Form, Kind, Kinds};
 use crate::native::{self, ffi, Named, Predefined, SUCCESS};
 use crate::quick;
@@ -167,6 +168,7 @@ pub fn begin() {
         STATE.store(OVER, Ordering::Release);
         return;
     }
+    heap::survives_forks();
     let mut level = 0;
     // SAFETY: MPI is up; a valid out parameter.
     unsafe { ffi::PMPI_Query_thread(&mut level) };

@@ -331,6 +331,17 @@ fn communicators_leave_nothing_behind() {
     }
 }
 
+/// Short blocks of memory are not the program's: what it has freed, and looks at, is not overwritten by what is allocated here.
+#[cfg(target_env = "gnu")]
+#[test]
+fn the_heap_of_the_program_is_left_alone() {
+    let program = built("tests/programs/heap.c", "heap", &[]);
+    let output = through_hypercoll(&ALL, 2, &program, &[]);
+    assert_eq!(output.code, Some(0), "{}", output.told());
+    assert_eq!(output.stdout.matches(": 0 short blocks").count(), 2, "{}", output.told());
+    assert!(!output.stdout.contains("nothing is counted"), "{}", output.told());
+}
+
 /// A program has room for as many communicators as natively: hypercubes take only some.
 #[test]
 fn communicators_leave_room_for_others() {

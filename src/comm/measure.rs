@@ -26,20 +26,20 @@ const SHORT: usize = 64;
 /// that follow one another each time.
 const TURNS: usize = 8;
 const ROUNDS: usize = 4;
-/// Bytes of long messages: the first ones, how many times as long the next ones are, and the longest.
+/// Bytes of long messages: the first ones, how many times as long the next ones are, at least and at most, and the longest.
 const FIRST: usize = 16 << 10;
+const LONGER: [f64; 2] = [4.0, 16.0];
+const LONGEST: usize = 256 << 10;
 /// Bytes of a message after a pause, of which what a link lets pass at once is no great part; of those before it, a quarter; and seconds
 /// of the pause at most.
 const AFTER_PAUSE: usize = 128 << 10;
 const PAUSE: f64 = 10e-3;
 /// What a message after a pause takes, in start-ups and hops, at least: of shorter ones it cannot be told what was let pass at once.
 const SEEN_FROM: f64 = 20.0;
-const LONGER: usize = 4;
-const LONGEST: usize = 256 << 10;
 /// Times that long messages are measured, of which the least counts.
 const TRIES: usize = 3;
 /// Bytes of messages that are copied once or twice. To touch memory for longer ones took as long as all else together.
-const COPIED: [usize; 3] = [SINGLE_COPY_FROM, 4 * SINGLE_COPY_FROM, 8 * SINGLE_COPY_FROM];
+const COPIED: [usize; 2] = [SINGLE_COPY_FROM, LONGEST];
 /// Hosts of which several ports may work at once, at least.
 pub(super) const HOSTS: usize = 4;
 /// Seconds that are long enough for one.
@@ -262,7 +262,8 @@ impl<'c> Ring<'c> {
                 let mean = three / (3 * bytes) as f64;
                 return Ok(((three - one - 2.0 * latency) / (2 * bytes) as f64).clamp(mean / 2.0, 1.5 * mean));
             }
-            bytes *= LONGER;
+            let [least, most] = LONGER;
+            bytes = LONGEST.min(bytes * (ENOUGH / one).clamp(least, most) as usize);
         }
     }
 
