@@ -11,7 +11,7 @@ use crate::trial::{self, Trial};
 use crate::turn::{self, Turn};
 use ffi::MPI_Comm;
 use hypercoll::collective::{Call, Collective};
-use hypercoll::select::{self, Machine, Options};
+use hypercoll::select::{Machine, Options};
 use hypercoll::Hypercube;
 use lanes::made;
 use std::collections::HashMap;
@@ -369,7 +369,7 @@ impl Communicator {
         // By what is the same in every run, and not by what was measured in this one.
         let machine = Machine::built_in(cube.machine().shared.map(|shared| shared.cores));
         let call = placed(call, cube);
-        match select::choose(&call, element, &asked, &machine) {
+        match cube.choice_on(&machine, &call, element, &asked) {
             Ok(choice) => Options::exactly(choice.algorithm, &choice.parameters),
             // The call itself says what is wrong.
             Err(_) => asked,

@@ -183,6 +183,9 @@ fn the_environment_says_what_is_served() {
     assert!(served(&native, "bcast", "MPI: asked for") && served(&native, "allreduce", "ours: "), "{native}");
     let (young, _) = rows(&[]);
     assert!(served(&young, "bcast", "MPI: a young communicator"), "{young}");
+    let alike = ("HYPERCOLL_REPRODUCIBLE", "1");
+    let (asked, _) = rows(&[ALL[0], ALL[1], alike, ("HYPERCOLL_ALGORITHM", "all-reduce=ring")]);
+    assert!(served(&asked, "allreduce", "ours: ring"), "{asked}");
     let (nothing, said) = rows(&[("HYPERCOLL_ONLY", "bcast,nonsense")]);
     assert!(
         said.contains("HYPERCOLL_ONLY: 'nonsense' is none of barrier, bcast, ") && !nothing.contains("ours"),

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::hash::Fnv;
 use crate::operation::Reduction;
 use crate::raw::{packed, Buffers, Datatype, Operator, Packed, RawPlan, RawRequest};
-use crate::select::Options;
+use crate::select::{Choice, Machine, Options};
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -31,6 +31,14 @@ impl Hypercube {
     /// The name of the algorithm of the last collective on this communicator: [`Hypercube::last`] without all else.
     pub fn last_algorithm(&self) -> Option<&'static str> {
         self.last.borrow().as_ref().map(|(plan, _)| plan.choice.algorithm.name)
+    }
+
+    /// What a call would get on another machine: as [`crate::select::choose`], with what the environment asks for.
+    ///
+    /// # Errors
+    /// As [`crate::select::choose`]; if the environment asked for something, as [`Error::Environment`] that names the variables.
+    pub fn choice_on(&self, machine: &Machine, call: &Call, element: usize, options: &Options) -> Result<Choice> {
+        self.overrides.as_ref().map_err(Clone::clone)?.choose(call, element, options, machine)
     }
 
     /// Starts a call. `operator` is for collectives that reduce, and for them alone.
