@@ -40,27 +40,11 @@ unsafe impl GlobalAlloc for Heap {
         // SAFETY: as the caller has promised; the block is of the heap that its size tells.
         unsafe { whose(layout.size()).dealloc(block, layout) }
     }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
-        if (layout.size() < LONG) == (bytes < LONG) {
-            // SAFETY: as the caller has promised; it stays of the same heap.
-            return unsafe { whose(bytes).realloc(block, layout, bytes) };
-        }
-        // SAFETY: the caller has promised that so many bytes make sense with that alignment, and that the block is of that layout; what is
-        // copied is within both.
-        unsafe {
-            let moved = self.alloc(Layout::from_size_align_unchecked(bytes, layout.align()));
-            if !moved.is_null() {
-                block.copy_to_nonoverlapping(moved, bytes.min(layout.size()));
-                self.dealloc(block, layout);
-            }
-            moved
-        }
-    }
 }
 
 /// A process that is forked, whatever other threads do then, can use the heap.
 pub fn survives_forks() {
-    // SAFETY: it takes the heap's lock itself; a second call does nothing.
+    // SAFETY: it takes the heap's lock itself, and a second call does nothing. Nothing is forked in the middle of what was allocated before:
+    // until MPI is up only the thread that initialises it is in the library.
     unsafe { dlmalloc::enable_alloc_after_fork() }
 }
