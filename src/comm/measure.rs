@@ -5,14 +5,15 @@
 //! all of them send, as they do in a pipelined call: on the cores that they share, and through one port, it goes up with the messages of all.
 //! What all ranks of several hosts wait for each other, a barrier tells.
 
+mod apart;
 mod links;
 
+use self::apart::Apart;
 use super::{Hypercube, Permute};
 use crate::address::Hosts;
 use crate::algorithm::{registry, Parameters, PortModel};
 use crate::collective::{Call, Collective};
 use crate::error::Result;
-use crate::executor::mpi::core;
 use crate::executor::SINGLE_COPY_FROM;
 use crate::operation::SystemOperation;
 use crate::select::{predict, Lacks, Machine, Measurement, Options, Times};
@@ -49,15 +50,13 @@ const PACKET: usize = 16 << 10;
 /// Short messages take at most so many times as long a byte: what is more, something else took.
 const MOST_PIPED: f64 = 8.0;
 
-/// Times that ranks look whether each has a core of its own, and how long one that has none sleeps.
-const LOOKS: usize = 16;
-const SLEEP: Duration = Duration::from_micros(200);
-
 /// Measures what is lacking, but what cannot be seen at the moment; all ranks call this together, and find the same.
 pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     let hosts = cube.hosts.as_ref();
     let (mut times, mut burst, mut piped, mut single_copy_from) = (None, None, None, None);
-    if lacks.times && apart(cube)? {
+    let own_cores = cube.machine.shared.is_some_and(|shared| shared.cores >= cube.size);
+    let apart = if lacks.times && own_cores { Apart::keep(cube)? } else { None };
+    if lacks.times && (apart.is_some() || !own_cores) {
         let ring = Ring::of(cube, |rank| hosts.map_or((rank + 1) % cube.size, |hosts| next_host(hosts, rank)));
         if cube.machine.shared.is_some() {
             single_copy_from = ring.single_copy_from()?;
@@ -82,10 +81,8 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
                 }
             });
         }
-        if !apart(cube)? {
-            (times, piped, single_copy_from) = (None, None, None);
-        }
     }
+    drop(apart);
     let near = match hosts {
         Some(hosts) if lacks.near => {
             let (one, alone) = Ring::of(cube, |rank| mate(hosts, rank)).start_up()?;
@@ -131,29 +128,6 @@ fn hop_together(cube: &Hypercube, machine: &Machine) -> Result<Option<f64>> {
     };
     let (other, hops) = (predicted(0.0), predicted(1.0) - predicted(0.0));
     Ok((hops > 0.0).then(|| (times[TURNS / 4] - other) / hops))
-}
-
-/// Whether ranks that have a core each, as they will have when they work, are on one each; it waits for that for a moment. Where they are
-/// not bound, two may begin on the same: what they take for each other there says nothing of what they will take.
-fn apart(cube: &Hypercube) -> Result<bool> {
-    if cube.machine.shared.is_none_or(|shared| shared.cores < cube.size) {
-        return Ok(true);
-    }
-    let mut cores = vec![0; cube.size];
-    for _ in 0..LOOKS {
-        // Where nobody tells, each is taken to be on one of its own.
-        let core = core().unwrap_or(usize::MAX - cube.rank) as u64;
-        cube.all_gather_into(&core, &mut cores[..])?;
-        if cores[..cube.rank].contains(&core) {
-            // A rank that wakes is put on a core that is free.
-            std::thread::sleep(SLEEP);
-        }
-        cores.sort_unstable();
-        if cores.windows(2).all(|two| two[0] != two[1]) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// For the first rank of a host that of the next one; for others the rank itself.

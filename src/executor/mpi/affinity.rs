@@ -43,13 +43,6 @@ fn count(list: &str) -> Option<usize> {
     list.trim().split(',').map(cores).sum()
 }
 
-/// The core that this thread runs on at the moment, where Linux tells.
-pub(crate) fn core() -> Option<usize> {
-    let status = std::fs::read_to_string("/proc/thread-self/stat").ok()?;
-    // The name of the program, in parentheses, may hold anything; the core is the 37th field after it.
-    status.rsplit_once(')')?.1.split_whitespace().nth(36)?.parse().ok()
-}
-
 fn look_up() -> ([u64; WORDS], usize) {
     let busy = std::thread::available_parallelism().map_or(1, usize::from);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -109,8 +102,6 @@ mod tests {
     #[test]
     fn this_process_may_use_a_core() {
         let (set, limit) = cores();
-        let is_in_it = |core: usize| set[core / 64] & 1 << (core % 64) != 0;
-        assert!(core().map_or(cfg!(not(target_os = "linux")), is_in_it));
         assert!(set.iter().any(|word| *word != 0) && limit > 0);
     }
 }

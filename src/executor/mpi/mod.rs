@@ -30,6 +30,7 @@ mod lobby;
 mod meeting;
 mod messages;
 mod operation;
+mod own_core;
 mod pipe;
 mod progress;
 mod requests;
@@ -43,9 +44,9 @@ mod transfers;
 mod transport;
 mod yielding;
 
-pub(crate) use affinity::core;
 pub(crate) use ending::{before_mpi_ends, For};
 pub(crate) use meeting::Found;
+pub(crate) use own_core::OwnCore;
 pub(crate) use transport::MpiTransport;
 
 use crate::error::{Error, Result};
