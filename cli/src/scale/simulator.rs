@@ -18,7 +18,7 @@ pub const SELECTORS: [&str; 3] = ["ompi", "mpich", "mvapich2"];
 /// SimGrid, in a directory for its files.
 pub struct SimGrid {
     directory: PathBuf,
-    /// Seconds after which a run is given up.
+    /// Seconds after which a collective is given up.
     limit: u64,
     /// When all runs are.
     end: Option<Instant>,
@@ -67,15 +67,16 @@ impl SimGrid {
         self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// Seconds that a run may take that begins now.
-    fn patience(&self) -> u64 {
+    /// Seconds that a run of so many collectives may take that begins now.
+    fn patience(&self, collectives: usize) -> u64 {
+        let all = self.limit.max(1).saturating_mul(collectives as u64);
         let left = self.end.map(|end| end.saturating_duration_since(Instant::now()).as_secs());
-        left.map_or(self.limit, |left| left.clamp(1, self.limit.max(1)))
+        left.map_or(all, |left| left.clamp(1, all))
     }
 
     /// Seconds that exported traces take; `None` if the run did not come to its end.
     pub fn traces(&self, ranks: &Ranks, list: &Path, software: Software) -> Option<f64> {
-        let mut command = self.command(ranks, software);
+        let mut command = self.command(ranks, software, 1);
         command.arg("-replay").arg(list).args(["--log=root.fmt:%m%n"]);
         let text = self.output(command, ranks);
         let time = text.lines().find_map(|line| line.strip_prefix("Simulation time "))?;
@@ -84,28 +85,45 @@ impl SimGrid {
 
     /// Seconds that each of some collectives of so many bytes takes by a selector; `None` for those that it has not come to the end of.
     pub fn selector(&self, ranks: &Ranks, selector: &str, calls: &[(Collective, usize)]) -> Vec<Option<f64>> {
-        let mut command = self.command(ranks, Software::Overheads);
+        let mut times = Vec::with_capacity(calls.len());
+        while times.len() < calls.len() && !self.is_late() {
+            times.extend(self.as_far_as_it_comes(ranks, selector, &calls[times.len()..]));
+            // The one that the run did not come to the end of; those after it are another run's.
+            if times.len() < calls.len() {
+                times.push(None);
+            }
+        }
+        times.resize(calls.len(), None);
+        times
+    }
+
+    /// The same of the first ones, as far as all ranks come.
+    fn as_far_as_it_comes(&self, ranks: &Ranks, selector: &str, calls: &[(Collective, usize)]) -> Vec<Option<f64>> {
+        // One more: what is made before the first.
+        let mut command = self.command(ranks, Software::Overheads, calls.len() + 1);
         command.arg(format!("--cfg=smpi/coll-selector:{selector}")).arg("--log=root.thresh:error");
         command.arg("-wrapper").arg(format!("env LD_PRELOAD={}", self.directory.join("leaders.so").display()));
-        command.arg(self.directory.join("selector"));
+        command.arg(self.directory.join("selector")).arg(self.limit.max(1).to_string());
         for (collective, bytes) in calls {
             command.args([collective.name(), &bytes.to_string()]);
         }
         let text = self.output(command, ranks);
-        let clocks: Vec<(usize, f64)> = text.lines().filter_map(clock).collect();
-        let time = |call: usize| {
-            let own = || clocks.iter().filter(move |clock| clock.0 == call);
-            // MVAPICH2's all-gather of short blocks returns at once on hosts with several ranks, and has sent nothing.
-            let time = own().fold(0.0f64, |last, clock| last.max(clock.1)) / UNIT;
-            (own().count() == ranks.size && time >= NEAR_LATENCY).then_some(time)
-        };
-        (0..calls.len()).map(time).collect()
+        let mut clocks = vec![(0, 0.0f64); calls.len()];
+        for (call, time) in text.lines().filter_map(clock) {
+            if let Some((through, last)) = clocks.get_mut(call) {
+                (*through, *last) = (*through + 1, last.max(time / UNIT));
+            }
+        }
+        let complete = clocks.into_iter().take_while(|(through, _)| *through == ranks.size);
+        // MVAPICH2's all-gather of short blocks returns at once on hosts with several ranks, and has sent nothing.
+        complete.map(|(_, time)| (time >= NEAR_LATENCY).then_some(time)).collect()
     }
 
-    fn command(&self, ranks: &Ranks, software: Software) -> Command {
+    fn command(&self, ranks: &Ranks, software: Software, collectives: usize) -> Command {
         // In a process group of its own, all of which `timeout` ends.
         let mut command = Command::new("timeout");
-        command.args(["-k", "5", &self.patience().to_string(), "smpirun", "-np", &ranks.size.to_string()]);
+        let patience = self.patience(collectives).to_string();
+        command.args(["-k", "5", &patience, "smpirun", "-np", &ranks.size.to_string()]);
         command.arg("-platform").arg(&ranks.platform).arg("-hostfile").arg(&ranks.hosts);
         // Messages take the latency of their links, and share bandwidth evenly: no factors, no windows of TCP, no traffic back.
         for setting in ["network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:1e30", "network/weight-S:0"]
