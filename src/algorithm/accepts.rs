@@ -1,6 +1,7 @@
 //! Whether an algorithm serves a call.
 
-use super::{Algorithm, Latency, Parameters, PortModel};
+use super::{Algorithm, Latency, OnTorus, Parameters, PortModel};
+use crate::address::Hosts;
 use crate::collective::{Call, Known, Layout};
 use crate::error::{Error, Result};
 use crate::topology::sbnt::Variant;
@@ -52,9 +53,13 @@ impl Algorithm {
         if parameters.latency != Latency::default() && self.way.is_none() {
             return unsuited("latency", "makes the same tree whatever the latency".into());
         }
-        let Latency { far, near } = parameters.latency;
+        let Latency { far, near, torus } = parameters.latency;
         if [far, near].iter().any(|lambda| !(1..=Latency::MOST).contains(lambda)) {
             return unsuited("latency", format!("takes numbers from 1 to {}", Latency::MOST));
+        }
+        let hosts = call.hosts.as_ref().map_or(call.size, Hosts::len);
+        if let Some(OnTorus { torus, .. }) = torus.filter(|on| on.torus.hosts() != hosts) {
+            return unsuited("latency", format!("is for {hosts} hosts, not {torus}"));
         }
         if call.ordered && !self.ordered {
             return unsuited(

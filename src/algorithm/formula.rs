@@ -188,6 +188,8 @@ pub struct Formula {
     pub scratch: f64,
     /// Messages that wait for one another, one after the other, if every message travels whole.
     pub hops: usize,
+    /// Of a tree that is made for a torus ([`OnTorus`](super::OnTorus)), the links that these messages go over between hosts; else 0.
+    pub links: usize,
     /// Elements that are received one after the other on the way to the last result, if a rank receives one message at a time, round
     /// after round, within a round as they come, and nothing else takes time.
     pub path: f64,
@@ -204,6 +206,7 @@ impl Formula {
         load: 0.0,
         scratch: 0.0,
         hops: 0,
+        links: 0,
         path: 0.0,
         at_most: Figures::NONE,
     };
@@ -266,7 +269,7 @@ impl Formula {
     /// The same and the broadcast, one after the other: an all-reduce.
     pub(super) fn up_and_down(self, shape: &Shape, children: (usize, usize)) -> Formula {
         // The way back uses the links in the other direction. Every rank's result is to be where it combines.
-        let kept = children.0 - usize::from(!shape.in_place && shape.size > 1);
+        let kept = children.0.max(children.1) - usize::from(!shape.in_place && shape.size > 1);
         Formula { load: self.load, scratch: (kept * shape.count) as f64, ..self.up(shape, children).then(self) }
     }
 
@@ -279,6 +282,7 @@ impl Formula {
             load: self.load + other.load,
             scratch: self.scratch.max(other.scratch),
             hops: self.hops + other.hops,
+            links: self.links + other.links,
             path: self.path + other.path,
             at_most: self.at_most.and(other.at_most),
         }

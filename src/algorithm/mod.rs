@@ -54,6 +54,7 @@ mod exchange;
 #[cfg(test)]
 mod optimal_times;
 mod postal;
+mod rings;
 #[cfg(test)]
 mod sbnt_tables;
 mod translated;
@@ -64,6 +65,6 @@ pub use crate::schedule::PortModel;
 use crate::schedule::Route;
 pub use formula::{Figure, Figures, Formula, Shape};
 pub use lengths::Lengths;
-pub use parameters::{Latency, Order, Parameters};
+pub use parameters::{Latency, OnTorus, Order, Parameters};
 use row::DEFAULTS;
 pub use row::{Algorithm, Far, Form, Unsuited, Write};

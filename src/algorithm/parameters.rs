@@ -1,5 +1,6 @@
 //! What can be asked of an algorithm besides the call.
 
+use crate::address::Torus;
 use crate::schedule::PortModel;
 use crate::topology::sbnt::Variant;
 use std::fmt;
@@ -55,13 +56,24 @@ impl FromStr for Order {
 }
 
 /// How many messages a rank could start, one after the other, from when it starts one until the other rank has it: lambda of the postal
-/// model. 1 where nothing else can be started meanwhile.
+/// model. 1 where nothing else can be started meanwhile. In print 6,3, or on a torus, where each link makes it 2 longer, 6+2@4x4x8,3.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Latency {
     /// Between hosts; between any two ranks where nothing is known of hosts.
     pub far: usize,
     /// Within a host.
     pub near: usize,
+    /// Where hosts are on a torus, which each link makes longer; `None` where all ways between hosts are alike.
+    pub torus: Option<OnTorus>,
+}
+
+/// How far hosts are from each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct OnTorus {
+    /// How they are linked.
+    pub torus: Torus,
+    /// How many messages a rank could start while one goes over a link.
+    pub link: usize,
 }
 
 impl Latency {
@@ -71,13 +83,15 @@ impl Latency {
 
 impl Default for Latency {
     fn default() -> Latency {
-        Latency { far: 3, near: 2 }
+        Latency { far: 3, near: 2, torus: None }
     }
 }
 
 impl fmt::Display for Latency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("{},{}", self.far, self.near))
+        let Latency { far, near, torus } = self;
+        let torus = torus.map_or(String::new(), |OnTorus { torus, link }| format!("+{link}@{torus}"));
+        f.pad(&format!("{far}{torus},{near}"))
     }
 }
 
@@ -85,10 +99,22 @@ impl FromStr for Latency {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let number = |text: &str| text.parse().ok().filter(|lambda| (1..=Latency::MOST).contains(lambda));
-        let both =
-            text.split_once(',').and_then(|(far, near)| Some(Latency { far: number(far)?, near: number(near)? }));
-        both.ok_or_else(|| format!("'{text}' is not two numbers from 1 to {}, as 6,3", Latency::MOST))
+        let number = |text: &str, least| text.parse().ok().filter(|number| (least..=Latency::MOST).contains(number));
+        let far = |text: &str| match text.split_once('+') {
+            None => Some((number(text, 1)?, None)),
+            Some((far, on)) => {
+                let (link, torus) = on.split_once('@')?;
+                Some((number(far, 1)?, Some(OnTorus { torus: torus.parse().ok()?, link: number(link, 0)? })))
+            }
+        };
+        let read = text.split_once(',').and_then(|(first, near)| {
+            let (far, torus) = far(first)?;
+            Some(Latency { far, near: number(near, 1)?, torus })
+        });
+        read.ok_or_else(|| {
+            let most = Latency::MOST;
+            format!("'{text}' is not two numbers from 1 to {most}, as 6,3, or 6+2@4x4x8,3 on a torus")
+        })
     }
 }
 
@@ -138,5 +164,20 @@ impl Parameters {
     /// over `links` links; one where no packet size is given.
     pub(super) fn groups(&self, count: usize, links: u32) -> usize {
         self.packet.map_or(1, |packet| count.div_ceil((links as usize).saturating_mul(packet).max(1)).max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_are_read_as_they_are_printed() {
+        for text in ["6,3", "1,64", "6+2@4x4x8,3", "64+0@2,1"] {
+            assert_eq!(text.parse::<Latency>().map(|latency| latency.to_string()), Ok(text.into()));
+        }
+        for text in ["6", "0,3", "6,65", "6+2,3", "6+2@,3", "6+65@4,3", "+2@4,3", "6,3+2@4"] {
+            assert!(text.parse::<Latency>().is_err(), "{text}");
+        }
     }
 }

@@ -6,13 +6,15 @@
 //! in both parts. lambda = 1 makes the binomial tree, lambda = 2 the Fibonacci tree, lambda >= P - 1 a star.
 //!
 //! Where hosts have several ranks, one of each, its leader, is in a tree for the lambda between hosts, and then sends down one of its host
-//! for the lambda there. The root leads its host, the first rank every other one.
+//! for the lambda there. The root leads its host, the first rank every other one. On a torus the trees between hosts are those of
+//! [`rings`](super::rings).
 //!
 //! Reference: A. Bar-Noy, S. Kipnis 1992, "Designing broadcasting algorithms in the postal model for message-passing systems", section 3
 //! (F_lambda, its index function and the tree); R. M. Karp, A. Sahay, E. E. Santos, K. E. Schauser 1993, "Optimal broadcast and summation
 //! in the LogP model". lambda = (L + 2 o) / g rounded, [`Latency`](super::Latency).
 
-use super::{Formula, Latency, Shape};
+use super::rings::{Edge, Rings, Way};
+use super::{Figure, Formula, Latency, OnTorus, Shape};
 use crate::schedule::{Problem, Route};
 
 /// The trees of one lambda.
@@ -20,14 +22,6 @@ pub struct Postal {
     lambda: usize,
     /// F(0), F(1), ..., up to the places that there are.
     reached: Vec<usize>,
-}
-
-/// A message between two positions, and the unit of time in which it starts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Edge {
-    from: usize,
-    to: usize,
-    start: usize,
 }
 
 impl Postal {
@@ -74,6 +68,14 @@ impl Postal {
         self.children(places - self.reached[time - 1]).max(second)
     }
 
+    /// What follows one another on a way that takes as long as all: every hop is a start and lambda - 1 units more.
+    fn way(&self, places: usize) -> Way {
+        match self.height(places) {
+            0 => Way::default(),
+            hops => Way { messages: self.time(places) - hops * (self.lambda - 1), hops, links: 0 },
+        }
+    }
+
     /// The message into a position of so many, and those out of it, in the order of their starts.
     fn edges(&self, position: usize, places: usize) -> (Option<Edge>, Vec<Edge>) {
         let (mut into, mut out) = (None, Vec::new());
@@ -96,24 +98,88 @@ impl Postal {
     }
 }
 
+/// The trees between hosts.
+enum Far {
+    /// Which are all alike.
+    Any(Postal, usize),
+    /// On a torus.
+    Torus(Rings),
+}
+
+impl Far {
+    fn new(latency: Latency, hosts: usize) -> Far {
+        match latency.torus.filter(|on| on.torus.hosts() == hosts) {
+            Some(OnTorus { torus, link }) => Far::Torus(Rings::new(torus, latency.far, link)),
+            None => Far::Any(Postal::new(hosts, latency.far), hosts),
+        }
+    }
+
+    /// Units of time until the last message starts.
+    fn units(&self) -> usize {
+        match self {
+            Far::Any(tree, hosts) => tree.children(*hosts),
+            Far::Torus(rings) => rings.units(),
+        }
+    }
+
+    /// Those of them in which a message starts.
+    fn rounds(&self) -> usize {
+        match self {
+            Far::Any(..) => self.units(),
+            Far::Torus(rings) => rings.rounds(),
+        }
+    }
+
+    /// The most messages that the root sends, and that another host does.
+    fn children(&self) -> (usize, usize) {
+        match self {
+            Far::Any(tree, hosts) => (tree.children(*hosts), tree.passed(*hosts)),
+            Far::Torus(rings) => rings.children(),
+        }
+    }
+
+    fn height(&self) -> usize {
+        match self {
+            Far::Any(tree, hosts) => tree.height(*hosts),
+            Far::Torus(rings) => rings.height(),
+        }
+    }
+
+    fn way(&self) -> Way {
+        match self {
+            Far::Any(tree, hosts) => tree.way(*hosts),
+            Far::Torus(rings) => rings.way(),
+        }
+    }
+
+    /// The message into a host, and those out of it, in the order of their starts.
+    fn edges(&self, root: usize, host: usize) -> (Option<Edge>, Vec<Edge>) {
+        match self {
+            Far::Torus(rings) => rings.edges(root, host),
+            Far::Any(tree, hosts) => {
+                let (into, out) = tree.edges((host + hosts - root) % hosts, *hosts);
+                let at = |position: usize| (root + position) % hosts;
+                let edge = |Edge { from, to, start }| Edge { from: at(from), to: at(to), start };
+                (into.map(edge), out.into_iter().map(edge).collect())
+            }
+        }
+    }
+}
+
 /// The trees of a call: between hosts, and within the host that has the most ranks.
 struct Trees {
-    far: (Postal, usize),
+    far: Far,
     near: (Postal, usize),
 }
 
 impl Trees {
-    fn new(latency: Latency, hosts: usize, most: usize) -> Trees {
-        let Latency { far, near } = latency;
-        Trees { far: (Postal::new(hosts, far), hosts), near: (Postal::new(most, near), most) }
-    }
-
     fn of(shape: &Shape) -> Trees {
-        Trees::new(shape.parameters.latency, shape.hosts, shape.on_host.0)
+        let (latency, most) = (shape.parameters.latency, shape.on_host.0);
+        Trees { far: Far::new(latency, shape.hosts), near: (Postal::new(most, latency.near), most) }
     }
 
-    fn both<T>(&self, figure: impl Fn(&Postal, usize) -> T) -> (T, T) {
-        (figure(&self.far.0, self.far.1), figure(&self.near.0, self.near.1))
+    fn near<T>(&self, figure: impl Fn(&Postal, usize) -> T) -> T {
+        figure(&self.near.0, self.near.1)
     }
 }
 
@@ -144,16 +210,14 @@ fn put(
 /// Writes a node's messages, each with all of the vector.
 pub fn write(problem: &Problem, latency: Latency, node: usize, route: &mut Route) {
     let hosts = problem.hosts();
-    let tree = Postal::new(hosts, latency.far);
-    let far = tree.children(hosts);
+    let tree = Far::new(latency, hosts);
     if node < problem.call.size {
         let (home, own) = (problem.host_at(problem.root), problem.host_at(node));
         if node == leader(problem, own) {
-            let edges = tree.edges((own + hosts - home) % hosts, hosts);
-            put(problem, edges, 0, |position| leader(problem, (home + position) % hosts), route);
+            put(problem, tree.edges(home, own), 0, |host| leader(problem, host), route);
         }
     }
-    write_within(problem, latency, far, node, route);
+    write_within(problem, latency, tree.units(), node, route);
 }
 
 /// Writes a node's messages within its host, from its leader down, after so many rounds.
@@ -174,57 +238,50 @@ pub fn write_within(problem: &Problem, latency: Latency, before: usize, node: us
 
 /// The most messages that the root, and that another leader, sends.
 pub fn children(shape: &Shape) -> (usize, usize) {
-    let (far, near) = Trees::of(shape).both(Postal::children);
-    let (passed, _) = Trees::of(shape).both(Postal::passed);
-    (far + near, passed + near)
+    let trees = Trees::of(shape);
+    let ((root, other), near) = (trees.far.children(), trees.near(Postal::children));
+    (root + near, other + near)
 }
 
 /// Messages that the root sends to other hosts.
 pub fn crossing(shape: &Shape) -> usize {
-    Trees::of(shape).both(Postal::children).0
+    Trees::of(shape).far.children().0
 }
 
 /// Rounds and hops.
 pub fn formula(shape: &Shape) -> Formula {
     let trees = Trees::of(shape);
-    let (rounds, hops) = (trees.both(Postal::children), trees.both(Postal::height));
-    Formula { rounds: rounds.0 + rounds.1, hops: hops.0 + hops.1, ..Formula::NOTHING }
-}
-
-/// Messages and hops that follow one another, between hosts and within the last one, on a way that takes as long as all: every hop is a
-/// start and lambda - 1 units more.
-fn ways(shape: &Shape) -> ((usize, usize), (usize, usize)) {
-    Trees::of(shape).both(|tree, places| {
-        let hops = tree.height(places);
-        if hops == 0 {
-            (0, 0)
-        } else {
-            (tree.time(places) - hops * (tree.lambda - 1), hops)
-        }
-    })
+    let rounds = trees.far.rounds() + trees.near(Postal::children);
+    let formula = Formula { rounds, hops: trees.far.height() + trees.near(Postal::height), ..Formula::NOTHING };
+    // Up a tree of rings no rank need receive in every round.
+    formula.at_most(&[Figure::Path], matches!(trees.far, Far::Any(..)))
 }
 
 /// Rounds and hops within the host that has the most ranks.
 pub fn within(shape: &Shape) -> Formula {
-    let (tree, most) = Trees::of(shape).near;
-    Formula { rounds: tree.children(most), hops: tree.height(most), ..Formula::NOTHING }
+    let trees = Trees::of(shape);
+    Formula { rounds: trees.near(Postal::children), hops: trees.near(Postal::height), ..Formula::NOTHING }
 }
 
 /// What of them follows one another on a way that takes as long as all.
 pub fn way_within(shape: &Shape) -> Formula {
-    let (rounds, hops) = ways(shape).1;
-    Formula { rounds, hops, ..Formula::NOTHING }
+    on(Trees::of(shape).near(Postal::way))
 }
 
 /// Messages and hops between hosts on that way.
 pub fn far(shape: &Shape) -> (usize, usize) {
-    ways(shape).0
+    let Way { messages, hops, .. } = Trees::of(shape).far.way();
+    (messages, hops)
 }
 
 /// Rounds and hops on that way.
 pub fn way(shape: &Shape) -> Formula {
-    let ((far, far_hops), (near, near_hops)) = ways(shape);
-    Formula { rounds: far + near, hops: far_hops + near_hops, ..Formula::NOTHING }
+    let trees = Trees::of(shape);
+    on(trees.far.way().then(trees.near(Postal::way)))
+}
+
+fn on(Way { messages, hops, links }: Way) -> Formula {
+    Formula { rounds: messages, hops, links, ..Formula::NOTHING }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What the choice takes a machine to be.
 
 use super::Checked;
+use crate::address::Torus;
 use crate::algorithm::PortModel;
 use std::fmt;
 use std::sync::Arc;
@@ -24,6 +25,8 @@ pub struct Machine {
     pub ports: PortModel,
     /// Whether every two ranks are linked as well as neighbours on the cube are.
     pub pairs_linked: bool,
+    /// Where hosts are on a torus: how they are linked, and what a link takes; `None` where they are not, or nothing is known of that.
+    pub torus: Option<OfLinks>,
     /// Bytes of a packet that costs [`PACKET_COST`] besides, in a train of packets that are passed on; `None` where it has not been
     /// measured.
     pub packet: Option<usize>,
@@ -43,6 +46,15 @@ pub struct Machine {
     pub near: Option<Times>,
     /// What calls took there, which corrects what is predicted of such calls; `None` if none was measured.
     pub checked: Option<Arc<Checked>>,
+}
+
+/// What messages between hosts on a torus take besides, which go over several links.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct OfLinks {
+    /// How hosts are linked, in the order of their ranks.
+    pub torus: Torus,
+    /// Seconds for each link. [`Machine::hop`] is that of two hosts that are as far from each other as hosts are in the mean.
+    pub link: f64,
 }
 
 /// What messages between two ranks take.
@@ -134,6 +146,7 @@ impl Machine {
             t_c: Times::NEAR.t_c,
             ports: PortModel::OnePort,
             pairs_linked: true,
+            torus: None,
             packet: None,
             burst: 0,
             packet_limit: None,
@@ -157,6 +170,7 @@ impl Machine {
             t_c: 0.9e-9,
             ports: PortModel::OnePort,
             pairs_linked: true,
+            torus: None,
             packet: Some(4 << 10),
             burst: 0,
             packet_limit: Some(64 << 10),
@@ -182,6 +196,8 @@ impl Machine {
         let burst = if burst > 0 { format!(", {burst} bytes pass a link at once") } else { String::new() };
         let ports = if ports == PortModel::AllPorts { ", all ports at once" } else { "" };
         let linked = if pairs_linked { "" } else { ", neighbours linked" };
+        let torus = self.torus.map(|OfLinks { torus, link }| format!(", torus {torus}, {:.3} us a link", link * 1e6));
+        let linked = linked.to_string() + &torus.unwrap_or_default();
         format!("{}{}{ports}{linked}{burst}{piped}{near}", Times { tau, hop, t_c }, together.unwrap_or_default())
     }
 

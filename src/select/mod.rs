@@ -31,7 +31,7 @@ mod spread;
 pub mod tuning;
 
 pub use corrections::{By, Checked, Timed, REACH};
-pub use machine::{Links, Machine, Measurement, SharedMemory, Times, PACKET_COST};
+pub use machine::{Links, Machine, Measurement, OfLinks, SharedMemory, Times, PACKET_COST};
 pub use model::predict;
 pub use overrides::{parse_bytes, Overrides};
 pub use settings::{Lacks, Settings, Sources};

@@ -1,8 +1,9 @@
 //! Networks as SimGrid's platforms, and as machines for the choice.
 
 use clap::ValueEnum;
+use hypercoll::address::Torus;
 use hypercoll::algorithm::PortModel;
-use hypercoll::select::{Machine, Times};
+use hypercoll::select::{Machine, OfLinks, Times};
 use std::fmt::Write;
 
 /// Bytes a second of a link, in each direction.
@@ -115,6 +116,10 @@ impl Network {
             t_c: 1.0 / BANDWIDTH,
             ports: if self == Network::Hypercube { PortModel::AllPorts } else { PortModel::OnePort },
             pairs_linked: self != Network::Hypercube,
+            torus: match self {
+                Network::Torus => Torus::new(&box_of(hosts)).map(|torus| OfLinks { torus, link: LATENCY }),
+                _ => None,
+            },
             packet: Some(if per_host > 1 { PACKET_OF_SEVERAL } else { PACKET }),
             packet_limit: None,
             near: Some(Times { tau: 2.0 * OVERHEAD, hop: NEAR_LATENCY, t_c: 1.0 / NEAR_BANDWIDTH / NEAR_AT_ONCE }),

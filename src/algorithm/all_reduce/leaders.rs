@@ -19,7 +19,7 @@
 //!
 //! Example, 4 ranks, 2 on each of 2 hosts: 1 to 0 and 3 to 2; 0 and 2 exchange; 0 to 1 and 2 to 3.
 
-use crate::algorithm::{postal, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{postal, Algorithm, Form, Formula, OnTorus, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -74,6 +74,10 @@ fn figures(shape: &Shape, tree: Formula) -> Formula {
         load: m,
         scratch: received as f64 * m,
         hops: 2 * tree.hops + between(shape),
+        links: shape.parameters.latency.torus.map_or(0, |OnTorus { torus, .. }| {
+            let beyond = 2 * beyond.min(1) * torus.links_between(0, 1 << inside);
+            torus.links_by_bit().sum::<usize>() + beyond
+        }),
         // Up, a leader gets one vector after the other; down, each waits for the one before.
         path: (tree.rounds + tree.hops + between(shape)) as f64 * m,
         ..Formula::NOTHING

@@ -6,9 +6,11 @@
 //! Reference: Bar-Noy and Kipnis 1992, section 3 (BK92); Karp, Sahay, Santos and Schauser 1993. H hosts of R ranks; lambda and mu, the
 //! latency between hosts and within one in start-ups; f(P) the least t such that F(t) >= P.
 //!
-//! Requirements: a network where every two ranks are linked, or shared memory.
+//! Requirements: a network where every two ranks are linked, or shared memory. On a torus ([`Latency::torus`](crate::algorithm::Latency)) the
+//! tree between hosts goes along its sides, see [`rings`](crate::algorithm::rings).
 //!
-//! Cost: the root sends f(H) - lambda + 1 messages and f(R) - mu + 1; all have it after f(H) start-ups between hosts and f(R) within them.
+//! Cost: the root sends f(H) - lambda + 1 messages and f(R) - mu + 1; all have it after f(H) start-ups between hosts and f(R) within them. (On a torus of
+//! sides L: sum over the sides of the time of a ring, for lambda and l start-ups a link, l >= 2: lambda + l floor(L / 2), or one more.)
 //!
 //! Memory: none besides the vector.
 //!

@@ -3,7 +3,8 @@
 use super::super::registry::ALGORITHMS;
 use super::super::Shape;
 use super::*;
-use crate::algorithm::Lengths;
+use crate::address::{Hosts, Torus};
+use crate::algorithm::{Latency, Lengths, OnTorus};
 use crate::collective::{Collective, Known, Layout};
 use crate::schedule::{Avoided, PortModel};
 use crate::topology::sbnt::Variant;
@@ -263,4 +264,32 @@ fn all_links_share_a_long_block_where_the_row_says_so() {
         shared += usize::from(algorithm.shares);
     }
     assert_eq!(shared, 4);
+}
+
+/// Trees for many latencies, and on tori of many shapes, with one rank on each host and with several, from every root.
+#[test]
+fn trees_are_sound_for_every_latency() {
+    let tori = ["2", "5", "8", "3x2", "2x3", "4x4", "1x5", "3x3x2", "2x2x2x2", "5x3", "7x2"];
+    let tori = tori.map(|sides| sides.parse::<Torus>().expect("a torus"));
+    let algorithms = || ALGORITHMS.iter().filter(|algorithm| algorithm.way.is_some());
+    assert!(algorithms().count() > 3);
+    for (torus, ranks) in tori.into_iter().flat_map(|torus| [1, 3].map(|ranks| (torus, ranks))) {
+        let hosts = Hosts::with_ranks(&vec![ranks; torus.hosts()], false);
+        let size = ranks * torus.hosts();
+        for (far, near, link) in [(1, 1, 0), (1, 2, 1), (2, 4, 2), (3, 1, 1), (5, 3, 3), (9, 9, 0)] {
+            for on in [None, Some(OnTorus { torus, link })] {
+                let parameters =
+                    Parameters { latency: Latency { far, near, torus: on }, ..Parameters::new(PortModel::OnePort) };
+                for algorithm in algorithms() {
+                    for root in 0..if algorithm.collective.has_root() { size } else { 1 } {
+                        let call = Call { hosts: hosts.clone(), ..Call::new(algorithm.collective, size, 4) };
+                        let call = call.with_root(root);
+                        algorithm.accepts(&call, &parameters).expect("served");
+                        let report = verify(algorithm, &call, &parameters);
+                        assert_eq!(report.violations, [], "{algorithm:?} {call:?} {parameters:?}");
+                    }
+                }
+            }
+        }
+    }
 }

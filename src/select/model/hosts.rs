@@ -1,7 +1,7 @@
 //! The time where hosts have several ranks: the ranks of a host share its ports, and reach each other through its memory.
 
 use super::super::{Machine, Times};
-use super::over_links;
+use super::{latency, over_links};
 use crate::address::{dimension_for, nodes_a_rank};
 use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
 use crate::collective::{Blocks, Call, Collective};
@@ -101,7 +101,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let at_rate = (link - recovered.min(machine.burst as f64 / bytes)).max(0.0);
     // Besides transfers and hops: start-ups, and what packets cost, as if every rank had a host of its own.
     let all = formula.hops as f64;
-    let steady = Machine { burst: 0, ..machine.clone() };
+    let steady = Machine { burst: 0, torus: None, ..machine.clone() };
     let alone = over_links::time(algorithm, call, element, parameters, &steady);
     let besides = (alone - formula.elements * transfers - all * machine.hop).max(0.0);
     let near = machine.near.unwrap_or(Times::NEAR);
@@ -129,7 +129,10 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     // Where one rank of a host sends for all, it does so while they wait.
     let together = algorithm.all_lead || algorithm.far.is_none() && all_send(&formula, &shape);
     let hop = machine.hop_together.filter(|_| together).unwrap_or(machine.hop);
-    (at_rate + still + waits) * transfers + part * besides + hops * hop + near
+    (at_rate + still + waits) * transfers
+        + part * besides
+        + latency::of_hops(hops, hop, (algorithm, parameters.packet.is_none()), &formula, machine)
+        + near
 }
 
 #[cfg(test)]

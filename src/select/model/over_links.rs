@@ -1,6 +1,7 @@
 //! The time over links between hosts.
 
 use super::super::{Machine, PACKET_COST};
+use super::latency;
 use crate::address::{dimension_for, nodes_a_rank};
 use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
 use crate::collective::Call;
@@ -85,7 +86,10 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     // Where all ranks send in every round, a port recovers while messages are on their way; a host with several at work is busy with them.
     let at_once = if ports_busy(&formula, &shape, machine) { (burst / load.max(1.0)).min(1.0) } else { 0.0 };
     let meanwhile = messages * machine.tau + at_once * hops * machine.hop;
-    (1.0 - at_once) * links * hops * machine.hop + together(meanwhile, transfers, machine.ports)
+    (1.0 - at_once)
+        * links
+        * latency::of_hops(hops, machine.hop, (algorithm, parameters.packet.is_none()), &formula, machine)
+        + together(meanwhile, transfers, machine.ports)
 }
 
 /// What the formula says, and where messages are cut into packets, the load of the busiest link: the last packet arrives behind it over

@@ -2,7 +2,7 @@
 
 use super::section::{quoted, Section};
 use super::{checked, Measured, Origin, Shared, Tuning};
-use crate::select::Times;
+use crate::select::{OfLinks, Times};
 use std::fmt::Write;
 use toml::de::DeTable;
 
@@ -25,6 +25,7 @@ impl Tuning {
             ("near.t_c", near.t_c),
             ("near.hop", near.hop),
             ("shared_memory.piped", piped.unwrap_or(1.0)),
+            ("parameters.link", tuning.torus.map_or(1.0, |links| links.link)),
         ] {
             if !time.is_finite() || time < 0.0 {
                 return Err(format!("{key}: {time} is no time"));
@@ -79,18 +80,20 @@ impl Tuning {
             date: date.text()?,
         };
         let section = file.section("parameters")?;
-        let keys = ["tau", "hop", "t_c", "ports", "pairs_linked", "packet", "burst", "eager"];
-        section.knows(&[&keys[..], &["hop_together", "single_copy_from"]].concat())?;
+        let keys = ["tau", "hop", "t_c", "ports", "packet", "burst", "eager"];
+        let others = ["hop_together", "single_copy_from", "pairs_linked", "kind", "link"];
+        section.knows(&[&keys[..], &others].concat())?;
         let hop_together = section.optional("hop_together")?.map(|hop| hop.number()).transpose()?;
         let single_copy_from = section.optional("single_copy_from")?.map(|bytes| bytes.count()).transpose()?;
         let single_copy_from = single_copy_from.map(|bytes| if bytes == 0 { usize::MAX } else { bytes });
-        let [tau, hop, t_c, ports, pairs_linked, packet, burst, eager] = section.those(keys)?;
+        let (pairs_linked, torus) = kind(&section)?;
+        let [tau, hop, t_c, ports, packet, burst, eager] = section.those(keys)?;
         let parameters = Measured {
             tau: tau.number()?,
             hop: hop.number()?,
             t_c: t_c.number()?,
             ports: ports.count()?,
-            pairs_linked: pairs_linked.truth()?,
+            pairs_linked,
             packet: packet.count()?,
             burst: burst.count()?,
             eager: eager.count()?,
@@ -110,7 +113,7 @@ impl Tuning {
             None
         };
         let checked = file.has("checked").then(|| checked::read(&file.section("checked")?)).transpose()?;
-        Ok(Tuning { machine, parameters, shared_memory, near, single_copy_from, hop_together, checked })
+        Ok(Tuning { machine, parameters, shared_memory, near, single_copy_from, hop_together, torus, checked })
     }
 
     /// The text of the file.
@@ -139,6 +142,9 @@ impl Tuning {
                 "hop_together = {hop:e} # the same while all ranks of each host send to others, seconds"
             );
         }
+        if let Some(OfLinks { torus, link }) = self.torus {
+            let _ = writeln!(text, "kind = \"torus {torus}\" # of network\nlink = {link:e} # of a torus, seconds");
+        }
         if let Some(bytes) = self.single_copy_from {
             let bytes = if bytes == usize::MAX { 0 } else { bytes };
             let _ = writeln!(
@@ -160,6 +166,35 @@ impl Tuning {
     }
 }
 
+/// The kind of network: whether every two hosts are linked as well as neighbours on the cube, and what a torus is like.
+fn kind(section: &Section) -> Result<(bool, Option<OfLinks>), String> {
+    let link = section.optional("link")?;
+    let kind = section.optional("kind")?;
+    let name = kind.as_ref().map(|kind| kind.text()).transpose()?;
+    let refuse = |why: String| kind.as_ref().map_or(why.clone(), |kind| kind.refuse(why));
+    let torus = name.as_deref().and_then(|name| name.strip_prefix("torus"));
+    let linked = match (name.as_deref(), torus) {
+        (None, _) => section.entry("pairs_linked")?.truth()?,
+        (Some("star"), _) | (_, Some(_)) => true,
+        (Some("cube"), _) => false,
+        (Some(other), _) => {
+            return Err(refuse(format!("'{other}' is none of star, cube, and torus with its sides, as torus 8x8x16")))
+        }
+    };
+    if section.has("pairs_linked") && section.entry("pairs_linked")?.truth()? != linked {
+        return Err(refuse(format!("pairs_linked is {linked} there")));
+    }
+    match (torus, link) {
+        (None, None) => Ok((linked, None)),
+        (None, Some(link)) => Err(link.refuse("what a link takes counts on a torus only")),
+        (Some(_), None) => Err(refuse("link, what each link takes in seconds, is missing".into())),
+        (Some(sides), Some(link)) => {
+            let torus = sides.trim().parse().map_err(refuse)?;
+            Ok((linked, Some(OfLinks { torus, link: link.number()? })))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{network, shared};
@@ -168,13 +203,24 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back() {
         let unknown = Tuning { single_copy_from: None, ..shared() };
-        for tuning in [network(), shared(), unknown] {
+        let mut torus = network();
+        torus.parameters.pairs_linked = true;
+        torus.torus = Some(OfLinks { torus: "4x2x1".parse().expect("a torus"), link: 5e-7 });
+        for tuning in [network(), shared(), unknown, torus] {
             assert_eq!(Tuning::parse(&tuning.text()), Ok(tuning.clone()), "{}", tuning.text());
         }
         let mut extreme = network();
         extreme.parameters =
             Measured { tau: 1e-300, hop: 0.0, t_c: 1e300, ports: 1, pairs_linked: true, packet: 1, burst: 0, eager: 0 };
         assert_eq!(Tuning::parse(&extreme.text()), Ok(extreme));
+    }
+
+    #[test]
+    fn the_kind_of_network_says_what_is_linked() {
+        for (kind, linked) in [("\"star\"", true), ("\"cube\"", false), ("\"torus 4x2\"\nlink = 1e-6", true)] {
+            let text = network().text().replace("pairs_linked = false", &format!("kind = {kind}"));
+            assert_eq!(Tuning::parse(&text).map(|tuning| tuning.parameters.pairs_linked), Ok(linked), "{kind}");
+        }
     }
 
     #[test]
@@ -205,6 +251,13 @@ mod tests {
             (network.replace("single_copy_from = 262144", "single_copy_from = -1"), "single_copy_from"),
             (network.replace("single_copy_from", "single_copy_to"), "single_copy_to"),
             (network.replace("pairs_linked = false", "pairs_linked = 0"), "pairs_linked"),
+            (network.replace("pairs_linked = false", ""), "pairs_linked is missing"),
+            (network.replace("pairs_linked = false", "kind = \"bus\""), "kind: 'bus'"),
+            (network.replace("pairs_linked = false", "kind = \"torus 8\""), "kind: link"),
+            (network.replace("pairs_linked = false", "kind = \"torus 8x\"\nlink = 1e-6"), "kind: '8x'"),
+            (network.replace("pairs_linked = false", "kind = \"torus 8\"\nlink = -1.0"), "parameters.link"),
+            (network.replace("pairs_linked", "kind = \"star\"\npairs_linked"), "kind: pairs_linked is true there"),
+            (network.replace("pairs_linked", "link = 1e-6\npairs_linked"), "link: what"),
         ];
         for (text, word) in broken {
             let refusal = Tuning::parse(&text).expect_err(&text);
