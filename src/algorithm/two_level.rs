@@ -178,7 +178,14 @@ pub fn messages(problem: &Problem, node: usize) -> (usize, Vec<Message>) {
         }));
         return (rounds, messages);
     }
-    let places = |below: &Range<usize>| below.clone().map(|position| ranks(host(position))).collect();
+    // Hosts lie side by side, the first one again behind the last.
+    let places = |below: &Range<usize>| {
+        let (first, count) = (host(below.start), below.len());
+        let straight = count.min(tree.hosts - first);
+        let side_by_side = |first: usize, count: usize| ranks(first).start..ranks(first + count - 1).end;
+        let again = (count > straight).then(|| side_by_side(0, count - straight));
+        std::iter::once(side_by_side(first, straight)).chain(again).collect()
+    };
     messages.extend(tree.into(position).map(|Edge { round, parent, below }| Message {
         round,
         peer: leader(host(parent)),

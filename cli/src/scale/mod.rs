@@ -53,8 +53,8 @@ pub struct ScaleArgs {
     /// Only this algorithm of ours, and no selectors
     #[arg(long)]
     algorithm: Option<String>,
-    /// Seconds after which a collective in SimGrid is given up
-    #[arg(long, default_value_t = 15)]
+    /// Seconds after which a collective of a selector is given up, and one of ours after three times as many
+    #[arg(long, default_value_t = 10)]
     limit: u64,
     /// Minutes for all points: those that are not begun by then are left out, and counted [default: 14; no limit for points asked for]
     #[arg(long)]

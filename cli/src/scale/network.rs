@@ -21,8 +21,9 @@ pub const NEAR_LATENCY: f64 = 0.2e-6;
 const NEAR_AT_ONCE: f64 = 8.0;
 /// Bytes of a packet of a train, such that what it takes to start is little beside what it takes to pass.
 const PACKET: usize = 64 << 10;
-/// The same where hosts have several ranks: what a packet takes to start passes while others go from rank to rank.
-const PACKET_OF_SEVERAL: usize = 16 << 10;
+/// The same where hosts have several ranks, as what a packet takes to start passes while others go from rank to rank, and on a torus, whose
+/// links packets share with those of others: the shorter they are, the sooner the first ones are through.
+const SHORT_PACKET: usize = 16 << 10;
 /// SimGrid prints microseconds. So a second there is a millisecond here.
 pub const UNIT: f64 = 1e3;
 
@@ -120,7 +121,7 @@ impl Network {
                 Network::Torus => Torus::new(&box_of(hosts)).map(|torus| OfLinks { torus, link: LATENCY }),
                 _ => None,
             },
-            packet: Some(if per_host > 1 { PACKET_OF_SEVERAL } else { PACKET }),
+            packet: Some(if per_host > 1 || self == Network::Torus { SHORT_PACKET } else { PACKET }),
             packet_limit: None,
             near: Some(Times { tau: 2.0 * OVERHEAD, hop: NEAR_LATENCY, t_c: 1.0 / NEAR_BANDWIDTH / NEAR_AT_ONCE }),
             ..Machine::network()

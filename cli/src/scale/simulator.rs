@@ -76,7 +76,8 @@ impl SimGrid {
 
     /// Seconds that exported traces take; `None` if the run did not come to its end.
     pub fn traces(&self, ranks: &Ranks, list: &Path, software: Software) -> Option<f64> {
-        let mut command = self.command(ranks, software, 1);
+        // They are read while they run.
+        let mut command = self.command(ranks, software, 3);
         command.arg("-replay").arg(list).args(["--log=root.fmt:%m%n"]);
         let text = self.output(command, ranks);
         let time = text.lines().find_map(|line| line.strip_prefix("Simulation time "))?;

@@ -43,8 +43,9 @@ fn without_links(hop: f64, OfLinks { torus, link }: OfLinks) -> f64 {
 }
 
 /// The seconds of so many hops between hosts, each of which takes that long in the mean. On a torus by the links: those that the formula
-/// says, or, of `short` messages along the edges of the cube where sides are powers of two, those between hosts whose numbers differ in one
-/// bit. (On the links that they share long ones wait for each other, which is not predicted: they stay what hops are in the mean.)
+/// says, or, where all ranks exchange `short` messages along the edges of the cube and sides are powers of two, those between hosts whose
+/// numbers differ in one bit. (Long ones wait for each other on the links that they share, which is not predicted, and in trees from a root
+/// other algorithms, of which no links are known, go to near hosts as well: these stay what hops are in the mean.)
 pub fn of_hops(
     hops: f64,
     hop: f64,
@@ -53,7 +54,8 @@ pub fn of_hops(
     machine: &Machine,
 ) -> f64 {
     let halved = |links: &OfLinks| links.torus.sides().iter().all(|side| side.is_power_of_two());
-    let counts = |links: &OfLinks| formula.links > 0 || short && algorithm.cube_edges && halved(links);
+    let exchange = short && algorithm.cube_edges && !algorithm.collective.has_root();
+    let counts = |links: &OfLinks| formula.links > 0 || exchange && halved(links);
     let Some(links) = machine.torus.filter(counts) else {
         return hops * hop;
     };
