@@ -2,7 +2,8 @@
 
 use crate::run::run as run_call;
 use crate::Failure;
-use hypercoll::algorithm::{registry, Algorithm, Parameters, PortModel};
+use hypercoll::address::{Hosts, Torus};
+use hypercoll::algorithm::{registry, Algorithm, Latency, OnTorus, Parameters, PortModel};
 use hypercoll::collective::{Buffer, Call, Collective, Permutation};
 use hypercoll::operation::Commutative;
 use hypercoll::select::Options;
@@ -178,7 +179,7 @@ fn verify(args: &VerifyArgs, cube: &Hypercube) -> Tally {
         let wanted = args.collective.is_none_or(|c| c == algorithm.collective)
             && args.algorithm.as_ref().is_none_or(|name| name.replace('-', "_") == algorithm.name);
         if wanted {
-            for parameters in variants(algorithm) {
+            for parameters in variants(algorithm, cube.hosts().map_or(cube.size(), Hosts::len)) {
                 // 20,000 elements of 8 bytes pass the eager limits of shared memory and TCP.
                 for count in [0, 1, 13, 1000, 20_000] {
                     // Thousands of packets show nothing that a few do not.
@@ -194,7 +195,8 @@ fn verify(args: &VerifyArgs, cube: &Hypercube) -> Tally {
     tally
 }
 
-fn variants(algorithm: &Algorithm) -> Vec<Parameters> {
+/// What is asked of an algorithm on so many hosts.
+fn variants(algorithm: &Algorithm, hosts: usize) -> Vec<Parameters> {
     let mut variants = Vec::new();
     for ports in PortModel::ALL {
         for symmetrized in [false, true] {
@@ -216,6 +218,11 @@ fn variants(algorithm: &Algorithm) -> Vec<Parameters> {
         calls.push(Call { peer: 1, ..Call::new(algorithm.collective, 4, 1) });
     }
     variants.retain(|p| calls.iter().any(|call| algorithm.accepts(call, p).is_ok()));
+    // Where trees are made for a latency: for a ring of all hosts.
+    if let Some(torus) = Torus::new(&[hosts]).filter(|_| algorithm.way.is_some()) {
+        let latency = Latency { far: 2, near: 1, torus: Some(OnTorus { torus, link: 1 }) };
+        variants.push(Parameters { latency, ..Parameters::new(PortModel::OnePort) });
+    }
     variants
 }
 
@@ -248,8 +255,9 @@ fn run_calls(cube: &Hypercube, algorithm: &Algorithm, parameters: &Parameters, c
         let what = format!("{what} {call:?} {parameters:?}");
         tally.judge(cube, algorithm, &what, outcome, got, &expected(call, rank, combine));
     };
-    // Some algorithms serve some numbers of ranks, distances or permutations only.
-    let serves = |call: &Call| algorithm.accepts(call, parameters).is_ok();
+    // Some algorithms serve some numbers of ranks, distances or permutations only, and trees for a torus as many hosts.
+    let hosts = cube.hosts().filter(|_| parameters.latency.torus.is_some());
+    let serves = |call: &Call| algorithm.accepts(&Call { hosts: hosts.cloned(), ..call.clone() }, parameters).is_ok();
     for call in &calls(algorithm.collective, cube.size(), count) {
         if !serves(call) {
             continue;

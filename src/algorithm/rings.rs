@@ -47,7 +47,7 @@ pub struct Rings {
     lines: [Vec<(usize, usize)>; 2],
 }
 
-/// A line: whether its first host sends every unit only, hosts, and when it starts.
+/// A line: whether its first host serves another one in turns, and so sends every other unit; its hosts; when it starts.
 #[derive(Clone, Copy)]
 struct Line {
     in_turns: bool,
@@ -135,9 +135,14 @@ impl Rings {
         starts
     }
 
-    /// Units of time until the last message starts, where those along a side start when all along the side before have started.
+    /// Units of time until the last message of a ring starts.
+    fn units_of(&self, ring: [Line; 2]) -> usize {
+        self.starts(ring).last().map_or(0, |last| last + 1)
+    }
+
+    /// The same of all, where messages along a side start when all along the side before have started.
     pub fn units(&self) -> usize {
-        self.each(|ring| self.starts(ring).last().map_or(0, |last| last + 1)).sum()
+        self.each(|ring| self.units_of(ring)).sum()
     }
 
     /// Those of them in which a message starts.
@@ -196,7 +201,7 @@ impl Rings {
                 sent.sort_by_key(|edge| edge.start);
                 out.extend(sent);
             }
-            before += self.starts(ring).last().map_or(0, |last| last + 1);
+            before += self.units_of(ring);
             first = member;
         }
         (into, out)

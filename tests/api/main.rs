@@ -13,7 +13,8 @@ mod varcount;
 #[path = "../common/watch.rs"]
 mod watch;
 
-use hypercoll::algorithm::{registry, Algorithm, Order, Parameters, PortModel};
+use hypercoll::address::Torus;
+use hypercoll::algorithm::{registry, Algorithm, Latency, OnTorus, Order, Parameters, PortModel};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::operation::{Commutative, Number, Reduction};
 use hypercoll::select::Options;

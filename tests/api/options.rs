@@ -17,6 +17,12 @@ pub fn all_parameters(algorithm: &Algorithm, size: usize, root: usize) -> Vec<Pa
             }
         }
     }
+    // Trees for a ring of all ranks, and for a torus of two sides.
+    for side in [1, 2].into_iter().filter(|&side| size.is_multiple_of(side)) {
+        let torus = Torus::new(&[side, size / side]).map(|torus| OnTorus { torus, link: 1 });
+        let latency = Latency { far: 2, near: 1, torus };
+        all.push(Parameters { latency, ..Parameters::new(PortModel::OnePort) });
+    }
     let mut call = Call::new(algorithm.collective, size, 1);
     if algorithm.collective.has_peer() {
         (call.root, call.peer) = (root, peer(root, size));

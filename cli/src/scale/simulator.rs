@@ -15,6 +15,9 @@ const LEADERS: &str = include_str!("leaders.cpp");
 /// SimGrid's own choices of algorithms.
 pub const SELECTORS: [&str; 3] = ["ompi", "mpich", "mvapich2"];
 
+/// A collective out of traces, which are read while they run, may take as long as so many of a selector's program.
+const TRACES_TAKE: usize = 3;
+
 /// SimGrid, in a directory for its files.
 pub struct SimGrid {
     directory: PathBuf,
@@ -55,7 +58,7 @@ impl SimGrid {
                 Err(error) => return Err(format!("smpicxx: {error}; scripts/setup --simgrid installs SimGrid")),
             }
         }
-        Ok(SimGrid { directory, limit, end })
+        Ok(SimGrid { directory, limit: limit.max(1), end })
     }
 
     pub fn directory(&self) -> &Path {
@@ -69,15 +72,14 @@ impl SimGrid {
 
     /// Seconds that a run of so many collectives may take that begins now.
     fn patience(&self, collectives: usize) -> u64 {
-        let all = self.limit.max(1).saturating_mul(collectives as u64);
+        let all = self.limit.saturating_mul(collectives as u64);
         let left = self.end.map(|end| end.saturating_duration_since(Instant::now()).as_secs());
         left.map_or(all, |left| left.clamp(1, all))
     }
 
     /// Seconds that exported traces take; `None` if the run did not come to its end.
     pub fn traces(&self, ranks: &Ranks, list: &Path, software: Software) -> Option<f64> {
-        // They are read while they run.
-        let mut command = self.command(ranks, software, 3);
+        let mut command = self.command(ranks, software, TRACES_TAKE);
         command.arg("-replay").arg(list).args(["--log=root.fmt:%m%n"]);
         let text = self.output(command, ranks);
         let time = text.lines().find_map(|line| line.strip_prefix("Simulation time "))?;
@@ -104,7 +106,7 @@ impl SimGrid {
         let mut command = self.command(ranks, Software::Overheads, calls.len() + 1);
         command.arg(format!("--cfg=smpi/coll-selector:{selector}")).arg("--log=root.thresh:error");
         command.arg("-wrapper").arg(format!("env LD_PRELOAD={}", self.directory.join("leaders.so").display()));
-        command.arg(self.directory.join("selector")).arg(self.limit.max(1).to_string());
+        command.arg(self.directory.join("selector")).arg(self.limit.to_string());
         for (collective, bytes) in calls {
             command.args([collective.name(), &bytes.to_string()]);
         }

@@ -9,8 +9,8 @@
 //! Requirements: a network where every two ranks are linked, or shared memory. On a torus ([`Latency::torus`](crate::algorithm::Latency)) the
 //! tree between hosts goes along its sides, see [`rings`](crate::algorithm::rings).
 //!
-//! Cost: the root sends f(H) - lambda + 1 messages and f(R) - mu + 1; all have it after f(H) start-ups between hosts and f(R) within them. (On a torus of
-//! sides L: sum over the sides of the time of a ring, for lambda and l start-ups a link, l >= 2: lambda + l floor(L / 2), or one more.)
+//! Cost: the root sends f(H) - lambda + 1 messages and f(R) - mu + 1; all have it after f(H) start-ups between hosts and f(R) within them.
+//! (On a torus of sides L: sum over the sides of the time of a ring, for lambda and l start-ups a link, l >= 2: lambda + l floor(L / 2), or one more.)
 //!
 //! Memory: none besides the vector.
 //!

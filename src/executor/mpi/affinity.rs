@@ -70,6 +70,7 @@ fn parse(mask: &str) -> Option<[u64; WORDS]> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::OwnCore;
     use super::*;
 
     #[test]
@@ -102,6 +103,9 @@ mod tests {
     #[test]
     fn this_process_may_use_a_core() {
         let (set, limit) = cores();
+        let is_in_it = |core: &usize| set[core / 64] & 1 << (core % 64) != 0;
+        let choices = OwnCore::choices();
+        assert!(choices.iter().all(is_in_it) && choices.is_empty() == cfg!(not(target_os = "linux")), "{choices:?}");
         assert!(set.iter().any(|word| *word != 0) && limit > 0);
     }
 }

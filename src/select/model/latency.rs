@@ -2,7 +2,7 @@
 
 use super::super::{Machine, OfLinks, Times};
 use crate::address::Hosts;
-use crate::algorithm::{Algorithm, Formula, Latency, OnTorus};
+use crate::algorithm::{Algorithm, Formula, Latency, OnTorus, Parameters};
 use crate::collective::Call;
 
 /// For how much latency a tree is made: what a rank can start until another one has its message, between hosts and within one. A message
@@ -43,18 +43,19 @@ fn without_links(hop: f64, OfLinks { torus, link }: OfLinks) -> f64 {
 }
 
 /// The seconds of so many hops between hosts, each of which takes that long in the mean. On a torus by the links: those that the formula
-/// says, or, where all ranks exchange `short` messages along the edges of the cube and sides are powers of two, those between hosts whose
-/// numbers differ in one bit. (Long ones wait for each other on the links that they share, which is not predicted, and in trees from a root
+/// says, or, where all ranks exchange messages along the edges of the cube and sides are powers of two, those between hosts whose
+/// numbers differ in one bit. (Packets wait for each other on the links that they share, which is not predicted, and in trees from a root
 /// other algorithms, of which no links are known, go to near hosts as well: these stay what hops are in the mean.)
 pub fn of_hops(
     hops: f64,
     hop: f64,
-    (algorithm, short): (&Algorithm, bool),
+    algorithm: &Algorithm,
+    parameters: &Parameters,
     formula: &Formula,
     machine: &Machine,
 ) -> f64 {
     let halved = |links: &OfLinks| links.torus.sides().iter().all(|side| side.is_power_of_two());
-    let exchange = short && algorithm.cube_edges && !algorithm.collective.has_root();
+    let exchange = parameters.packet.is_none() && algorithm.cube_edges && !algorithm.collective.has_root();
     let counts = |links: &OfLinks| formula.links > 0 || exchange && halved(links);
     let Some(links) = machine.torus.filter(counts) else {
         return hops * hop;
@@ -83,6 +84,7 @@ mod tests {
     use super::super::super::{choose, Options};
     use super::*;
     use crate::address::Torus;
+    use crate::algorithm::PortModel;
     use crate::collective::Collective;
 
     /// Hosts of one rank or of two; a hop of 1 us and what the links take in the mean.
@@ -138,9 +140,11 @@ mod tests {
     fn hops_take_what_their_links_take() -> crate::Result<()> {
         let machine = machine("4", 1e-6);
         let algorithm = crate::algorithm::registry::find(Collective::AllReduce, "recursive_doubling")?;
-        let seconds = |links, short| {
+        let seconds = |links, whole: bool| {
             let formula = Formula { links, ..Formula::NOTHING };
-            of_hops(2.0, machine.hop, (algorithm, short), &formula, &machine)
+            let packet = (!whole).then_some(1);
+            let parameters = Parameters { packet, ..Parameters::new(PortModel::OnePort) };
+            of_hops(2.0, machine.hop, algorithm, &parameters, &formula, &machine)
         };
         for (found, expected) in
             [(seconds(0, false), 4e-6), (seconds(0, true), 5e-6), (seconds(3, true), 5e-6), (seconds(9, false), 11e-6)]

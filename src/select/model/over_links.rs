@@ -86,9 +86,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     // Where all ranks send in every round, a port recovers while messages are on their way; a host with several at work is busy with them.
     let at_once = if ports_busy(&formula, &shape, machine) { (burst / load.max(1.0)).min(1.0) } else { 0.0 };
     let meanwhile = messages * machine.tau + at_once * hops * machine.hop;
-    (1.0 - at_once)
-        * links
-        * latency::of_hops(hops, machine.hop, (algorithm, parameters.packet.is_none()), &formula, machine)
+    (1.0 - at_once) * links * latency::of_hops(hops, machine.hop, algorithm, parameters, &formula, machine)
         + together(meanwhile, transfers, machine.ports)
 }
 

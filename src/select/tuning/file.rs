@@ -1,6 +1,6 @@
 //! A tuning file as text.
 
-use super::section::{quoted, Section};
+use super::section::{quoted, Entry, Section};
 use super::{checked, Measured, Origin, Shared, Tuning};
 use crate::select::{OfLinks, Times};
 use std::fmt::Write;
@@ -169,29 +169,28 @@ impl Tuning {
 /// The kind of network: whether every two hosts are linked as well as neighbours on the cube, and what a torus is like.
 fn kind(section: &Section) -> Result<(bool, Option<OfLinks>), String> {
     let link = section.optional("link")?;
-    let kind = section.optional("kind")?;
-    let name = kind.as_ref().map(|kind| kind.text()).transpose()?;
-    let refuse = |why: String| kind.as_ref().map_or(why.clone(), |kind| kind.refuse(why));
-    let torus = name.as_deref().and_then(|name| name.strip_prefix("torus"));
-    let linked = match (name.as_deref(), torus) {
-        (None, _) => section.entry("pairs_linked")?.truth()?,
-        (Some("star"), _) | (_, Some(_)) => true,
-        (Some("cube"), _) => false,
-        (Some(other), _) => {
-            return Err(refuse(format!("'{other}' is none of star, cube, and torus with its sides, as torus 8x8x16")))
+    let refuse_link = |link: Entry| Err(link.refuse("what a link takes counts on a torus only"));
+    let Some(kind) = section.optional("kind")? else {
+        return link.map_or(Ok((section.entry("pairs_linked")?.truth()?, None)), refuse_link);
+    };
+    let name = kind.text()?;
+    let linked = name != "cube";
+    let torus = match (&*name, name.strip_prefix("torus"), link) {
+        ("star" | "cube", _, None) => None,
+        ("star" | "cube", _, Some(link)) => return refuse_link(link),
+        (_, Some(_), None) => return Err(kind.refuse("link, what each link takes in seconds, is missing")),
+        (_, Some(sides), Some(link)) => {
+            let torus = sides.trim().parse().map_err(|why: String| kind.refuse(why))?;
+            Some(OfLinks { torus, link: link.number()? })
+        }
+        (other, None, _) => {
+            let why = format!("'{other}' is none of star, cube, and torus with its sides, as torus 8x8x16");
+            return Err(kind.refuse(why));
         }
     };
-    if section.has("pairs_linked") && section.entry("pairs_linked")?.truth()? != linked {
-        return Err(refuse(format!("pairs_linked is {linked} there")));
-    }
-    match (torus, link) {
-        (None, None) => Ok((linked, None)),
-        (None, Some(link)) => Err(link.refuse("what a link takes counts on a torus only")),
-        (Some(_), None) => Err(refuse("link, what each link takes in seconds, is missing".into())),
-        (Some(sides), Some(link)) => {
-            let torus = sides.trim().parse().map_err(refuse)?;
-            Ok((linked, Some(OfLinks { torus, link: link.number()? })))
-        }
+    match section.optional("pairs_linked")? {
+        Some(given) if given.truth()? != linked => Err(kind.refuse(format!("pairs_linked is {linked} there"))),
+        _ => Ok((linked, torus)),
     }
 }
 
