@@ -107,6 +107,8 @@ pub enum Figure {
     Moved,
     /// [`Formula::load`].
     Load,
+    /// [`Formula::port`].
+    Port,
     /// [`Formula::scratch`].
     Scratch,
     /// [`Formula::hops`].
@@ -117,8 +119,16 @@ pub enum Figure {
 
 impl Figure {
     /// All figures.
-    pub const ALL: [Figure; 7] =
-        [Figure::Rounds, Figure::Elements, Figure::Moved, Figure::Load, Figure::Scratch, Figure::Hops, Figure::Path];
+    pub const ALL: [Figure; 8] = [
+        Figure::Rounds,
+        Figure::Elements,
+        Figure::Moved,
+        Figure::Load,
+        Figure::Port,
+        Figure::Scratch,
+        Figure::Hops,
+        Figure::Path,
+    ];
 
     /// In words.
     pub fn name(self) -> &'static str {
@@ -127,6 +137,7 @@ impl Figure {
             Figure::Elements => "elements",
             Figure::Moved => "elements moved",
             Figure::Load => "largest load of a link",
+            Figure::Port => "largest load of a port",
             Figure::Scratch => "scratch memory",
             Figure::Hops => "hops",
             Figure::Path => "path",
@@ -182,6 +193,8 @@ pub struct Formula {
     pub moved: f64,
     /// Elements over the directed link that carries the most.
     pub load: f64,
+    /// Elements that the busiest rank sends, or receives, whichever are more; 0 where it is not stated: then `elements` at most.
+    pub port: f64,
     /// Elements of scratch memory of the rank that needs the most: all that it keeps for others, and all that it combines but what
     /// arrives first where its result is to be. (Beyond 2^15 elements memory is used again, and
     /// this is a bound; hops, path and the time of what flows by itself are then not compared, as messages wait for memory, too.)
@@ -204,6 +217,7 @@ impl Formula {
         elements: 0.0,
         moved: 0.0,
         load: 0.0,
+        port: 0.0,
         scratch: 0.0,
         hops: 0,
         links: 0,
@@ -223,6 +237,7 @@ impl Formula {
             Figure::Elements => self.elements,
             Figure::Moved => self.moved,
             Figure::Load => self.load,
+            Figure::Port => self.port,
             Figure::Scratch => self.scratch,
             Figure::Hops => self.hops as f64,
             Figure::Path => self.path,
@@ -240,8 +255,9 @@ impl Formula {
         Formula { path, at_most: self.at_most.without(Figure::Path), ..self }.at_most(&[Figure::Path], exact)
     }
 
-    /// A broadcast down a tree of which rounds and hops are known, whose messages are the vector.
-    pub(super) fn with_vectors(self, shape: &Shape) -> Formula {
+    /// A broadcast down a tree of which rounds and hops are known, whose messages are the vector; given the most messages that the root, and
+    /// that another rank, sends.
+    pub(super) fn with_vectors(self, shape: &Shape, (root, other): (usize, usize)) -> Formula {
         if shape.count == 0 || shape.size == 1 {
             return Formula::NOTHING;
         }
@@ -250,6 +266,7 @@ impl Formula {
             elements: self.rounds as f64 * m,
             moved: (shape.size - 1) as f64 * m,
             load: m,
+            port: root.max(other) as f64 * m,
             path: self.hops as f64 * m,
             ..self
         }
@@ -270,7 +287,14 @@ impl Formula {
     pub(super) fn up_and_down(self, shape: &Shape, children: (usize, usize)) -> Formula {
         // The way back uses the links in the other direction. Every rank's result is to be where it combines.
         let kept = children.0.max(children.1) - usize::from(!shape.in_place && shape.size > 1);
-        Formula { load: self.load, scratch: (kept * shape.count) as f64, ..self.up(shape, children).then(self) }
+        let scratch = (kept * shape.count) as f64;
+        Formula { load: self.load, scratch, ..self.up(shape, children).then(self) }.through_ports(shape, children)
+    }
+
+    /// Up a tree and down again, as in [`Formula::up_and_down`]: another rank than the root sends one vector up besides.
+    pub(super) fn through_ports(self, shape: &Shape, (root, other): (usize, usize)) -> Formula {
+        let sends = if self == Formula::NOTHING { 0 } else { root.max(other + 1) };
+        Formula { port: (sends * shape.count) as f64, ..self }
     }
 
     /// One after the other, over the same links, in the same memory.
@@ -280,6 +304,7 @@ impl Formula {
             elements: self.elements + other.elements,
             moved: self.moved + other.moved,
             load: self.load + other.load,
+            port: self.port + other.port,
             scratch: self.scratch.max(other.scratch),
             hops: self.hops + other.hops,
             links: self.links + other.links,

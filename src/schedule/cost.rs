@@ -67,6 +67,8 @@ pub struct Cost {
     pub elements: usize,
     /// The largest number of elements that one directed link carries in all.
     pub max_link_load: usize,
+    /// The largest number of elements that one rank sends in all, or receives, whichever are more.
+    pub max_port_load: usize,
     /// The largest number of elements on one directed link, round by round.
     pub longest: Vec<usize>,
     /// The largest scratch memory of a rank, in elements.
@@ -95,6 +97,12 @@ impl Cost {
                 }
             }
         }
+        let (mut sent, mut received) = (HashMap::<usize, usize>::new(), HashMap::<usize, usize>::new());
+        for (&(from, to), len) in &links {
+            *sent.entry(from).or_default() += len;
+            *received.entry(to).or_default() += len;
+        }
+        cost.max_port_load = sent.into_values().chain(received.into_values()).max().unwrap_or(0);
         cost.rounds = rounds.len();
         cost.max_link_load = links.into_values().max().unwrap_or(0);
         cost.longest = rounds.into_values().map(|loads| loads.into_values().max().unwrap_or(0)).collect();

@@ -322,13 +322,14 @@ fn a_row_that_claims_something_else() {
         let sbt = registry::find(Collective::Broadcast, "sbt").expect("in the registry");
         (sbt.formula)(shape)
     }
-    let claims: [(&str, Claim); 9] = [
+    let claims: [(&str, Claim); 10] = [
         ("rounds", |shape| Formula { rounds: of(shape).rounds + 1, ..of(shape) }),
         ("rounds", |shape| Formula { rounds: of(shape).rounds - 1, ..of(shape) }),
         ("elements", |shape| Formula { elements: of(shape).elements - 1.0, ..of(shape) }),
         ("elements", |shape| Formula { elements: f64::NAN, ..of(shape) }),
         ("elements moved", |shape| Formula { moved: of(shape).moved + 1.0, ..of(shape) }),
         ("largest load of a link", |shape| Formula { load: f64::INFINITY, ..of(shape) }),
+        ("largest load of a port", |shape| Formula { port: of(shape).port - 1.0, ..of(shape) }),
         ("scratch memory", |shape| Formula { scratch: 1.0, ..of(shape) }),
         ("hops", |shape| Formula { hops: of(shape).hops + 1, ..of(shape) }),
         ("path", |shape| Formula { path: f64::NAN, ..of(shape) }),

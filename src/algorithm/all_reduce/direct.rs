@@ -30,5 +30,5 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn formula(shape: &Shape) -> Formula {
     let (up, down) = (direct::reduced(shape), direct::formula(shape));
     // The way back uses the links in the other direction.
-    Formula { load: down.load, ..up.then(down) }
+    Formula { load: down.load, ..up.then(down) }.through_ports(shape, (shape.size - 1, 0))
 }

@@ -36,7 +36,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 /// to all alike: it is taken for as long as rounds and hops together.
 fn way(shape: &Shape) -> Formula {
     let way = if shape.on_host.0 > 1 { postal::way(shape) } else { postal::formula(shape) };
-    way.then(way)
+    way.then(way).through_ports(shape, tree::children(shape))
 }
 
 fn formula(shape: &Shape) -> Formula {

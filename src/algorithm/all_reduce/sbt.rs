@@ -30,7 +30,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn formula(shape: &Shape) -> Formula {
     let (up, down) = (sbt::reduced(shape), (sbt::ALGORITHM.formula)(shape));
     // The way back uses the links in the other direction. Every rank's result is to be where it combines.
+    let n = shape.n as usize;
     Formula { load: down.load, scratch: (children(shape) * shape.count) as f64, ..up.then(down) }
+        .through_ports(shape, (n, n.saturating_sub(1)))
 }
 
 /// The vectors that rank 0 keeps apart: those of its children, but for the one that its own is combined with.

@@ -31,7 +31,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn formula(shape: &Shape) -> Formula {
     let (up, down) = (tcbt::reduced(shape), (tcbt::ALGORITHM.formula)(shape));
     // The way back uses the links in the other direction. Every rank's result is to be where it combines.
+    let tree = tcbt::pipeline(shape.n, shape.parameters.ports);
     Formula { load: down.load, scratch: (children(shape) * shape.count) as f64, ..up.then(down) }
+        .through_ports(shape, (tree.received, tree.passed))
 }
 
 /// The vectors that a rank keeps apart: those of its two children, but for the one that its own is combined with.

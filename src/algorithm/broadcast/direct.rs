@@ -46,7 +46,16 @@ pub fn gathered(shape: &Shape) -> Formula {
         return Formula::NOTHING;
     }
     let elements = (rounds * shape.count) as f64;
-    Formula { rounds, elements, moved: elements, load: shape.count as f64, hops: 1, path: elements, ..Formula::NOTHING }
+    Formula {
+        rounds,
+        elements,
+        moved: elements,
+        load: shape.count as f64,
+        port: elements,
+        hops: 1,
+        path: elements,
+        ..Formula::NOTHING
+    }
 }
 
 /// The cost of the reduction: the first vector that arrives is the root's result so far, if its own is elsewhere.

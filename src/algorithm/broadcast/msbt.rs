@@ -91,12 +91,14 @@ pub fn formula(shape: &Shape) -> Formula {
         rounds,
         elements: shape.in_packets(rounds, alone),
         moved: (shape.size - 1) as f64 * all,
+        port: if k > 0 { 0.0 } else { (most_sent(m, p) * shape.packet()) as f64 },
         load: if k > 0 { all } else { shape.in_packets(a_tree, usize::from(last_is_extra)) },
         hops: height(m, k),
         path: all + (height(m, k) - 1) as f64 * b,
         ..Formula::NOTHING
     }
-    .at_most(&[Figure::Path], shape.full_packets());
+    .at_most(&[Figure::Path], shape.full_packets())
+    .at_most(&[Figure::Port], shape.full_packets() && (p == 1 || p.is_multiple_of(m)));
     if k == 0 || m == 1 || p == 1 || shape.parameters.ports != PortModel::AllPorts {
         return forward;
     }
@@ -111,6 +113,13 @@ pub fn formula(shape: &Shape) -> Formula {
     // And every hop within it takes as long as these.
     let path = all + ((1 + k) * m - 1) as f64 * b;
     Formula { elements, ..forward }.at_most(&[Figure::Elements], exact).with_path(path, even)
+}
+
+/// The packets that a node sends at most, every host having one: of each n, one over each of its links; and of what is left over, to n - 1
+/// children in every tree, over other links in another one.
+fn most_sent(n: usize, p: usize) -> usize {
+    let (of_all, left_over) = (p / n * n, p % n);
+    of_all + (left_over * (n - 1)).min(n)
 }
 
 /// The packets that the busiest link within a host carries in a round, all rounds together, on all ports. A host at distance w from the

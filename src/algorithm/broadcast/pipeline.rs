@@ -15,9 +15,9 @@ pub struct Pipeline {
     pub height: usize,
     /// Rounds, of several packets, in which the last one is alone on its way.
     pub alone: usize,
-    /// The vectors that the root of the reduction receives.
+    /// The vectors that the root of the reduction receives, and sends in the broadcast.
     pub received: usize,
-    /// The most that another node of it receives.
+    /// The most that another node of it receives, or sends.
     pub passed: usize,
 }
 
@@ -39,6 +39,7 @@ impl Pipeline {
             elements: shape.in_packets(rounds, alone),
             moved: (shape.size - 1) as f64 * m,
             load: m,
+            port: self.received.max(self.passed) as f64 * m,
             hops: self.height,
             path: m + (self.height - 1) as f64 * b,
             ..Formula::NOTHING

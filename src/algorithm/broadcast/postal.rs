@@ -44,12 +44,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 /// What follows one another on the way to the last rank.
 pub fn way(shape: &Shape) -> Formula {
-    postal::way(shape).with_vectors(shape)
+    postal::way(shape).with_vectors(shape, postal::children(shape))
 }
 
 /// The cost of the broadcast.
 pub fn formula(shape: &Shape) -> Formula {
-    postal::formula(shape).with_vectors(shape)
+    postal::formula(shape).with_vectors(shape, postal::children(shape))
 }
 
 /// The cost of the reduction, which is the same backwards: to the root vectors come without a pause.

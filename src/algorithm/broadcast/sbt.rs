@@ -65,6 +65,7 @@ pub fn formula(shape: &Shape) -> Formula {
         elements: shape.in_packets(rounds, alone),
         moved: (shape.size - 1) as f64 * m,
         load: m,
+        port: n as f64 * m,
         hops: n,
         // Packets follow one another down the tree without waiting for the last one.
         path: m + (n - 1) as f64 * b,

@@ -38,7 +38,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 /// The cost of the broadcast.
 pub fn formula(shape: &Shape) -> Formula {
-    two_level::formula(shape).with_vectors(shape)
+    two_level::formula(shape).with_vectors(shape, two_level::children(shape))
 }
 
 /// The cost of the reduction, which is the same backwards.

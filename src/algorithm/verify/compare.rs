@@ -119,6 +119,8 @@ impl Comparison<'_> {
             Figure::Elements => cost.longest_sum() as f64,
             Figure::Moved => cost.elements as f64,
             Figure::Load => cost.max_link_load as f64,
+            Figure::Port if formula.port == 0.0 => return None,
+            Figure::Port => cost.max_port_load as f64,
             Figure::Scratch => cost.scratch as f64,
             // Cut or detoured, messages are others; where memory is used again, they wait for that, too.
             Figure::Hops if self.parameters.packet.is_some() || self.call.avoid.is_some() => return None,
@@ -148,7 +150,7 @@ impl Comparison<'_> {
         let twice = match figure {
             Figure::Rounds => value + late,
             Figure::Moved | Figure::Hops => value,
-            Figure::Elements | Figure::Load | Figure::Scratch | Figure::Path => nodes * value,
+            Figure::Elements | Figure::Load | Figure::Port | Figure::Scratch | Figure::Path => nodes * value,
         };
         let Some(avoid) = &self.call.avoid else { return (twice, true) };
         // Every round becomes several, in which what went over a link goes over a few others instead and through their ranks.
@@ -157,6 +159,7 @@ impl Comparison<'_> {
             Figure::Rounds | Figure::Elements => stride as f64 * twice,
             Figure::Moved => twice + (hops.iter().sum::<usize>() - hops.len()) as f64 * load,
             Figure::Load => (1 + hops.len()) as f64 * load,
+            Figure::Port => twice + (hops.iter().sum::<usize>() - hops.len()) as f64 * load,
             // Trees that use it may be left out, and others carry their share.
             Figure::Scratch => (1 + hops.len()) as f64 * twice + hops.len() as f64 * load,
             Figure::Hops => twice,

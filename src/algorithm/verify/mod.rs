@@ -63,7 +63,7 @@ pub fn verify(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> Re
 /// * send what the algorithm's routes say, in those rounds and over those links, and no more;
 /// * do no more in a round than the ports allow (a rank that plays two nodes of the cube, as much as two nodes);
 /// * cost what the formula of the row says, figure by figure: as much, or, where the formula is stated as a bound, at most as much
-///   ([`Formula`](super::Formula): rounds, elements, elements moved, the largest load of a link, scratch memory, hops, path).
+///   ([`Formula`](super::Formula): rounds, elements, elements moved, the largest load of a link and of a port, scratch memory, hops, path).
 pub fn verify_schedules(algorithm: &Algorithm, call: &Call, parameters: &Parameters, schedules: &[Schedule]) -> Report {
     let Checked { cost, violations } = check(call, schedules, algorithm.cube_edges);
     let mut report = Report { cost, figures: Vec::new(), whole: is_whole(algorithm, call), violations };
