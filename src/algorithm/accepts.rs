@@ -16,9 +16,9 @@ impl Algorithm {
     pub(crate) fn not_chosen(&self, call: &Call) -> Option<&'static str> {
         let uneven = call.layout.as_ref().is_some_and(Layout::is_uneven);
         let equal = "is for blocks of unlike lengths: equal ones keep all links busy along shorter ways, too";
-        let known = "is for hosts with several ranks: elsewhere another algorithm goes the same ways";
+        let known = "goes the same ways as another algorithm where no host has several ranks";
         let shared = (self.shares && !uneven).then_some(equal);
-        self.on_request.or(shared).or((self.among_hosts && call.hosts.is_none()).then_some(known))
+        self.on_request.or(shared).or((call.hosts.is_none() && (self.among_hosts)(call.size)).then_some(known))
     }
 
     /// Whether the algorithm serves a call with these parameters.

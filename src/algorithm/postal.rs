@@ -3,7 +3,8 @@
 //! In the postal model a rank starts a message every unit of time, and the other rank has it lambda units after its start. F(t) places can
 //! be reached in t units: F(t) = 1 for t < lambda, F(t) = F(t - 1) + F(t - lambda), as the first message leaves a place with t - 1 units
 //! for more, and another one with t - lambda. Of P places, F(t - 1) < P <= F(t), the first message is for the last P - F(t - 1), and so on
-//! in both parts. lambda = 1 makes the binomial tree, lambda = 2 the Fibonacci tree, lambda >= P - 1 a star.
+//! in both parts. lambda = 1 makes the binomial tree, lambda = 2 the Fibonacci tree, lambda >= P - 1 a star. Where a place sends no more than so
+//! many messages, its [`Fan`], what is reached after each of them is counted apart.
 //!
 //! Where hosts have several ranks, one of each, its leader, is in a tree for the lambda between hosts, and then sends down one of its host
 //! for the lambda there. The root leads its host, the first rank every other one. On a torus the trees between hosts are those of
@@ -17,35 +18,88 @@ use super::rings::{Edge, Rings, Way};
 use super::{Figure, Formula, Latency, OnTorus, Shape};
 use crate::schedule::{Problem, Route};
 
+/// The most messages that a place sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fan(usize);
+
+/// As many as there is time for.
+pub const ANY: Fan = Fan(usize::MAX);
+
+/// Two: the trees of lambda = 1 are those of Fibonacci's numbers, less one.
+pub const TWO: Fan = Fan(2);
+
 /// The trees of one lambda.
 pub struct Postal {
     lambda: usize,
-    /// F(0), F(1), ..., up to the places that there are.
-    reached: Vec<usize>,
+    fan: Fan,
+    /// F(0), F(1), ..., up to the places that there are: of a place that may send one more message, two more, and so on, all others as many as
+    /// any; a single row if that is no limit.
+    reached: Vec<Vec<usize>>,
 }
 
 impl Postal {
-    pub fn new(places: usize, lambda: usize) -> Postal {
+    pub fn new(places: usize, lambda: usize, fan: Fan) -> Postal {
         let lambda = lambda.max(1);
-        let mut reached = vec![1; lambda];
-        while let Some(last) = reached.last().filter(|last| **last < places) {
-            reached.push(last + reached[reached.len() - lambda]);
+        let rows = if fan == ANY { 1 } else { fan.0 };
+        let mut tree = Postal { lambda, fan, reached: vec![vec![1; lambda]; rows] };
+        while tree.reached[rows - 1].last().is_some_and(|last| *last < places) {
+            let time = tree.reached[0].len();
+            let there = tree.reached[rows - 1][time - lambda];
+            let next: Vec<usize> = (0..rows).map(|row| tree.after(row, time - 1) + there).collect();
+            tree.reached.iter_mut().zip(next).for_each(|(row, next)| row.push(next));
         }
-        Postal { lambda, reached }
+        tree
+    }
+
+    /// F of a place that has sent one of the messages that a row stands for.
+    fn after(&self, row: usize, time: usize) -> usize {
+        match (self.fan, row) {
+            (ANY, _) => self.reached[0][time],
+            (_, 0) => 1,
+            _ => self.reached[row - 1][time],
+        }
+    }
+
+    /// The row after one message more, if another one may be sent.
+    fn next(&self, row: usize) -> usize {
+        if self.fan == ANY {
+            0
+        } else {
+            row.saturating_sub(1)
+        }
+    }
+
+    /// The row of a place that has sent nothing.
+    fn top(&self) -> usize {
+        self.reached.len() - 1
     }
 
     /// The units of time that so many places take.
     fn time(&self, places: usize) -> usize {
-        self.reached.partition_point(|reached| *reached < places)
+        self.time_in(self.top(), places)
     }
 
-    /// Messages that the first of so many places sends.
-    fn children(&self, places: usize) -> usize {
+    fn time_in(&self, row: usize, places: usize) -> usize {
+        self.reached[row].partition_point(|reached| *reached < places)
+    }
+
+    /// Units of time until the last message starts.
+    fn units(&self, places: usize) -> usize {
         if places < 2 {
             0
         } else {
             self.time(places) + 1 - self.lambda
         }
+    }
+
+    /// Messages that the first of so many places sends.
+    fn children(&self, places: usize) -> usize {
+        self.units(places).min(self.fan.0)
+    }
+
+    /// Of so many places, those that the first message is not for.
+    fn kept(&self, places: usize) -> usize {
+        self.after(self.top(), self.time(places) - 1)
     }
 
     /// The most hops.
@@ -54,8 +108,8 @@ impl Postal {
             return 0;
         }
         // Below the first message there may be fewer places than time would do for, below all others there are not.
-        let time = self.time(places);
-        ((time - 1) / self.lambda).max(1 + self.height(places - self.reached[time - 1]))
+        let others = if self.children(places) > 1 { (self.time(places) - 1) / self.lambda } else { 0 };
+        others.max(1 + self.height(places - self.kept(places)))
     }
 
     /// The most messages that another than the first place sends.
@@ -63,9 +117,9 @@ impl Postal {
         if places < 2 {
             return 0;
         }
-        let time = self.time(places);
-        let second = time.checked_sub(1 + self.lambda).map_or(0, |left| self.children(self.reached[left]));
-        self.children(places - self.reached[time - 1]).max(second)
+        let left = self.time(places).checked_sub(1 + self.lambda);
+        let second = left.map_or(0, |left| self.children(self.reached[self.top()][left]));
+        self.children(places - self.kept(places)).max(second)
     }
 
     /// What follows one another on a way that takes as long as all: every hop is a start and lambda - 1 units more.
@@ -80,18 +134,18 @@ impl Postal {
     fn edges(&self, position: usize, places: usize) -> (Option<Edge>, Vec<Edge>) {
         let (mut into, mut out) = (None, Vec::new());
         // The part that a place is the first of, when it has one more message to start.
-        let (mut first, mut left, mut start) = (0, places, 0);
+        let (mut first, mut left, mut start, mut row) = (0, places, 0, self.top());
         while left > 1 {
-            let kept = self.reached[self.time(left) - 1];
+            let kept = self.after(row, self.time_in(row, left) - 1);
             let edge = Edge { from: first, to: first + kept, start };
             if position >= edge.to {
                 into = Some(edge);
-                (first, left, start) = (edge.to, left - kept, start + self.lambda);
+                (first, left, start, row) = (edge.to, left - kept, start + self.lambda, self.top());
             } else {
                 if position == first {
                     out.push(edge);
                 }
-                (left, start) = (kept, start + 1);
+                (left, start, row) = (kept, start + 1, self.next(row));
             }
         }
         (into, out)
@@ -107,17 +161,17 @@ enum Far {
 }
 
 impl Far {
-    fn new(latency: Latency, hosts: usize) -> Far {
-        match latency.torus.filter(|on| on.torus.hosts() == hosts) {
+    fn new(fan: Fan, latency: Latency, hosts: usize) -> Far {
+        match latency.torus.filter(|on| fan == ANY && on.torus.hosts() == hosts) {
             Some(OnTorus { torus, link }) => Far::Torus(Rings::new(torus, latency.far, link)),
-            None => Far::Any(Postal::new(hosts, latency.far), hosts),
+            None => Far::Any(Postal::new(hosts, latency.far, fan), hosts),
         }
     }
 
     /// Units of time until the last message starts.
     fn units(&self) -> usize {
         match self {
-            Far::Any(tree, hosts) => tree.children(*hosts),
+            Far::Any(tree, hosts) => tree.units(*hosts),
             Far::Torus(rings) => rings.units(),
         }
     }
@@ -173,9 +227,9 @@ struct Trees {
 }
 
 impl Trees {
-    fn of(shape: &Shape) -> Trees {
+    fn of(fan: Fan, shape: &Shape) -> Trees {
         let (latency, most) = (shape.parameters.latency, shape.on_host.0);
-        Trees { far: Far::new(latency, shape.hosts), near: (Postal::new(most, latency.near), most) }
+        Trees { far: Far::new(fan, latency, shape.hosts), near: (Postal::new(most, latency.near, fan), most) }
     }
 
     fn near<T>(&self, figure: impl Fn(&Postal, usize) -> T) -> T {
@@ -207,77 +261,88 @@ fn put(
     }
 }
 
-/// Writes a node's messages, each with all of the vector.
-pub fn write(problem: &Problem, latency: Latency, node: usize, route: &mut Route) {
-    let hosts = problem.hosts();
-    let tree = Far::new(latency, hosts);
-    if node < problem.call.size {
-        let (home, own) = (problem.host_at(problem.root), problem.host_at(node));
-        if node == leader(problem, own) {
-            put(problem, tree.edges(home, own), 0, |host| leader(problem, host), route);
+impl Fan {
+    /// Writes a node's messages, each with all of the vector.
+    pub fn write(self, problem: &Problem, latency: Latency, node: usize, route: &mut Route) {
+        let hosts = problem.hosts();
+        let tree = Far::new(self, latency, hosts);
+        if node < problem.call.size {
+            let (home, own) = (problem.host_at(problem.root), problem.host_at(node));
+            if node == leader(problem, own) {
+                put(problem, tree.edges(home, own), 0, |host| leader(problem, host), route);
+            }
         }
+        self.write_within(problem, latency, tree.units(), node, route);
     }
-    write_within(problem, latency, tree.units(), node, route);
-}
 
-/// Writes a node's messages within its host, from its leader down, after so many rounds.
-pub fn write_within(problem: &Problem, latency: Latency, before: usize, node: usize, route: &mut Route) {
-    // The first host has the most ranks.
-    let most = problem.places_of(0).len();
-    let tree = Postal::new(most, latency.near);
-    route.set_rounds(before + tree.children(most));
-    if node >= problem.call.size {
-        return;
+    /// Writes a node's messages within its host, from its leader down, after so many rounds.
+    pub fn write_within(self, problem: &Problem, latency: Latency, before: usize, node: usize, route: &mut Route) {
+        // The first host has the most ranks.
+        let most = problem.places_of(0).len();
+        let tree = Postal::new(most, latency.near, self);
+        route.set_rounds(before + tree.units(most));
+        if node >= problem.call.size {
+            return;
+        }
+        let own = problem.host_at(node);
+        let (leads, mates) = (leader(problem, own), problem.places_of(own));
+        let mate = |at: usize| mates.start + (leads - mates.start + at) % mates.len();
+        let at = (node + mates.len() - leads) % mates.len();
+        put(problem, tree.edges(at, mates.len()), before, mate, route);
     }
-    let own = problem.host_at(node);
-    let (leads, mates) = (leader(problem, own), problem.places_of(own));
-    let mate = |at: usize| mates.start + (leads - mates.start + at) % mates.len();
-    let at = (node + mates.len() - leads) % mates.len();
-    put(problem, tree.edges(at, mates.len()), before, mate, route);
-}
 
-/// The most messages that the root, and that another leader, sends.
-pub fn children(shape: &Shape) -> (usize, usize) {
-    let trees = Trees::of(shape);
-    let ((root, other), near) = (trees.far.children(), trees.near(Postal::children));
-    (root + near, other + near)
-}
+    /// The most messages that the root, and that another leader, sends.
+    pub fn children(self, shape: &Shape) -> (usize, usize) {
+        let trees = Trees::of(self, shape);
+        let ((root, other), near) = (trees.far.children(), trees.near(Postal::children));
+        (root + near, other + near)
+    }
 
-/// Messages that the root sends to other hosts.
-pub fn crossing(shape: &Shape) -> usize {
-    Trees::of(shape).far.children().0
-}
+    /// Messages that the host that sends the most sends to others.
+    pub fn crossing(self, shape: &Shape) -> usize {
+        let (root, other) = Trees::of(self, shape).far.children();
+        root.max(other)
+    }
 
-/// Rounds and hops.
-pub fn formula(shape: &Shape) -> Formula {
-    let trees = Trees::of(shape);
-    let rounds = trees.far.rounds() + trees.near(Postal::children);
-    let formula = Formula { rounds, hops: trees.far.height() + trees.near(Postal::height), ..Formula::NOTHING };
-    // Up a tree of rings no rank need receive in every round.
-    formula.at_most(&[Figure::Path], matches!(trees.far, Far::Any(..)))
-}
+    /// Up the tree and down again; another host than the root's sends one up besides.
+    pub fn crossing_twice(self, shape: &Shape) -> usize {
+        let (root, other) = Trees::of(self, shape).far.children();
+        root.max(other + usize::from(shape.hosts > 1))
+    }
 
-/// Rounds and hops within the host that has the most ranks.
-pub fn within(shape: &Shape) -> Formula {
-    let trees = Trees::of(shape);
-    Formula { rounds: trees.near(Postal::children), hops: trees.near(Postal::height), ..Formula::NOTHING }
-}
+    /// Rounds and hops.
+    pub fn formula(self, shape: &Shape) -> Formula {
+        let trees = Trees::of(self, shape);
+        let rounds = trees.far.rounds() + trees.near(Postal::units);
+        let formula = Formula { rounds, hops: trees.far.height() + trees.near(Postal::height), ..Formula::NOTHING };
+        // Up a tree of rings, or of few children, no rank need receive in every round, nor need a message start in every unit of time.
+        formula
+            .at_most(&[Figure::Path], self == ANY && matches!(trees.far, Far::Any(..)))
+            .at_most(&[Figure::Rounds, Figure::Elements], self == ANY)
+    }
 
-/// What of them follows one another on a way that takes as long as all.
-pub fn way_within(shape: &Shape) -> Formula {
-    on(Trees::of(shape).near(Postal::way))
-}
+    /// Rounds and hops within the host that has the most ranks.
+    pub fn within(self, shape: &Shape) -> Formula {
+        let trees = Trees::of(self, shape);
+        Formula { rounds: trees.near(Postal::units), hops: trees.near(Postal::height), ..Formula::NOTHING }
+    }
 
-/// Messages and hops between hosts on that way.
-pub fn far(shape: &Shape) -> (usize, usize) {
-    let Way { messages, hops, .. } = Trees::of(shape).far.way();
-    (messages, hops)
-}
+    /// What of them follows one another on a way that takes as long as all.
+    pub fn way_within(self, shape: &Shape) -> Formula {
+        on(Trees::of(self, shape).near(Postal::way))
+    }
 
-/// Rounds and hops on that way.
-pub fn way(shape: &Shape) -> Formula {
-    let trees = Trees::of(shape);
-    on(trees.far.way().then(trees.near(Postal::way)))
+    /// Messages and hops between hosts on that way.
+    pub fn far(self, shape: &Shape) -> (usize, usize) {
+        let Way { messages, hops, .. } = Trees::of(self, shape).far.way();
+        (messages, hops)
+    }
+
+    /// Rounds and hops on that way.
+    pub fn way(self, shape: &Shape) -> Formula {
+        let trees = Trees::of(self, shape);
+        on(trees.far.way().then(trees.near(Postal::way)))
+    }
 }
 
 fn on(Way { messages, hops, links }: Way) -> Formula {
@@ -288,12 +353,13 @@ fn on(Way { messages, hops, links }: Way) -> Formula {
 mod tests {
     use super::*;
 
-    /// By the definition: places that have it start a message every unit, each to a place that has nothing.
-    fn most_reached(time: usize, lambda: usize) -> usize {
+    /// By the definition: places that have it start a message every unit, each to a place that has nothing, so many at most.
+    fn most_reached(time: usize, lambda: usize, fan: Fan) -> usize {
         let mut starts = vec![0];
         let mut at = 0;
         while at < starts.len() {
-            starts.extend((starts[at]..time).map(|start| start + lambda).filter(|arrival| *arrival <= time));
+            let sent = (starts[at]..time).take(fan.0).map(|start| start + lambda);
+            starts.extend(sent.filter(|arrival| *arrival <= time));
             at += 1;
         }
         starts.len()
@@ -302,16 +368,20 @@ mod tests {
     /// No tree is through sooner; every position is entered once, and sends what it has, one message a unit.
     #[test]
     fn trees_reach_every_position_as_soon_as_can_be() {
-        for (lambda, places) in (1..=9).flat_map(|lambda| (1..=150).map(move |places| (lambda, places))) {
-            let tree = Postal::new(places, lambda);
+        let fans = [ANY, TWO, Fan(3), Fan(5)];
+        let trees = fans.into_iter().flat_map(|fan| (1..=9).map(move |lambda| (fan, lambda)));
+        for (fan, lambda, places) in trees.flat_map(|(fan, lambda)| (1..=150).map(move |places| (fan, lambda, places)))
+        {
+            let tree = Postal::new(places, lambda, fan);
             let (time, mut entered, mut children) = (tree.time(places), Vec::new(), Vec::new());
-            assert!(places == 1 || most_reached(time, lambda) >= places && most_reached(time - 1, lambda) < places);
+            let most = |time| most_reached(time, lambda, fan);
+            assert!(places == 1 || most(time) >= places && most(time - 1) < places);
             let mut hops = vec![0; places];
             for position in 0..places {
                 let (into, out) = tree.edges(position, places);
                 let has = into.map_or(0, |edge| edge.start + lambda);
                 assert!(out.iter().enumerate().all(|(nth, edge)| (edge.from, edge.start) == (position, has + nth)));
-                assert!(out.iter().all(|edge| edge.start + lambda <= time));
+                assert!(out.iter().all(|edge| edge.start + lambda <= time) && out.len() <= fan.0);
                 for edge in &out {
                     hops[edge.to] = hops[position] + 1;
                     assert_eq!(tree.edges(edge.to, places).0, Some(*edge));
@@ -320,19 +390,21 @@ mod tests {
                 children.push(out.len());
             }
             entered.sort_unstable();
-            assert!(entered.into_iter().eq(1..places), "{lambda} {places}");
-            assert_eq!(children[0], tree.children(places), "{lambda} {places}");
-            assert_eq!(children[1..].iter().max().copied().unwrap_or(0), tree.passed(places), "{lambda} {places}");
-            assert_eq!(hops.into_iter().max(), Some(tree.height(places)), "{lambda} {places}");
+            let what = format!("{fan:?} {lambda} {places}");
+            assert!(entered.into_iter().eq(1..places), "{what}");
+            assert_eq!(children[0], tree.children(places), "{what}");
+            assert_eq!(children[1..].iter().max().copied().unwrap_or(0), tree.passed(places), "{what}");
+            assert_eq!(hops.into_iter().max(), Some(tree.height(places)), "{what}");
         }
     }
 
-    /// What is known of lambda = 1, 2 and large ones.
+    /// What is known of lambda = 1, 2 and large ones, and of Fibonacci's numbers.
     #[test]
     fn trees_that_have_names() {
-        let times = |lambda: usize| move |places| Postal::new(places, lambda).time(places);
-        assert_eq!([2, 3, 4, 5, 8, 9].map(times(1)), [1, 2, 2, 3, 3, 4]);
-        assert_eq!([2, 3, 5, 8, 13, 21].map(times(2)), [2, 3, 4, 5, 6, 7]);
-        assert_eq!(Postal::new(20, 19).children(20), 19);
+        let times = |lambda: usize, fan| move |places| Postal::new(places, lambda, fan).time(places);
+        assert_eq!([2, 3, 4, 5, 8, 9].map(times(1, ANY)), [1, 2, 2, 3, 3, 4]);
+        assert_eq!([2, 3, 5, 8, 13, 21].map(times(2, ANY)), [2, 3, 4, 5, 6, 7]);
+        assert_eq!([2, 4, 7, 12, 20, 33, 34].map(times(1, TWO)), [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(Postal::new(20, 19, ANY).children(20), 19);
     }
 }

@@ -103,7 +103,9 @@ fn forms(
     forms.retain(|(_, parameters)| algorithm.accepts(call, parameters).is_ok());
     // On small cubes, and for whole messages, forms become the same: it would be measured twice.
     let kept = distinct(call, forms, |(_, parameters)| (algorithm, parameters));
-    kept.into_iter().map(|(name, parameters)| (name, Options::exactly(algorithm, &parameters))).collect()
+    kept.into_iter()
+        .map(|(name, parameters)| (name, Options { latency: None, ..Options::exactly(algorithm, &parameters) }))
+        .collect()
 }
 
 /// Of forms of algorithms those that make ranks do something else in a call than the ones before.

@@ -26,17 +26,17 @@ use crate::schedule::Problem;
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::AllReduce,
     name: "leaders",
-    summary: "short vectors, hosts with several ranks: one of each host exchanges with those of others",
+    summary: "short vectors, hosts with several ranks, or not 2^n: one of each host exchanges with those of others",
     source: "classic recursive doubling",
     section: "-",
-    differs: "of hosts, with a tree in each; with one rank a host, `recursive_doubling`",
+    differs: "of hosts, with a tree in each; with one rank on each of 2^n hosts, `recursive_doubling`",
     cube_edges: false,
     ports: &[PortModel::OnePort],
     cost: "(2 (f(R) - mu + 1) + L) (M t_c + tau), L = floor(log2 H), 2 more if H > 2^L",
     formula,
     far: Some(|shape| (between(shape), between(shape))),
-    way: Some(|shape| figures(shape, postal::way_within(shape))),
-    among_hosts: true,
+    way: Some(|shape| figures(shape, postal::ANY.way_within(shape))),
+    among_hosts: usize::is_power_of_two,
     crossing: Some(|shape| ((between(shape) - usize::from(beyond(shape.hosts) > 0)) * shape.count) as f64),
     form: Form::Between(ends, exchange),
     ..DEFAULTS
@@ -53,7 +53,7 @@ fn between(shape: &Shape) -> usize {
 }
 
 fn formula(shape: &Shape) -> Formula {
-    figures(shape, postal::within(shape))
+    figures(shape, postal::ANY.within(shape))
 }
 
 /// The exchanges, with so much of the way up and of the way down.
@@ -66,12 +66,15 @@ fn figures(shape: &Shape, tree: Formula) -> Formula {
     let rounds = 2 * tree.rounds + between(shape);
     // What comes first is combined with the leader's own vector where the result is to be.
     let received = tree.rounds + inside + beyond.min(1) - usize::from(!shape.in_place);
+    // One of the leaders that exchange sends to one beyond besides, which sends down what comes back.
+    let port = tree.rounds + if inside == 0 { 1 } else { inside + beyond.min(1) };
     let messages = 2 * (shape.size - shape.hosts + beyond) + (inside << inside);
     Formula {
         rounds,
         elements: rounds as f64 * m,
         moved: messages as f64 * m,
         load: m,
+        port: port as f64 * m,
         scratch: received as f64 * m,
         hops: 2 * tree.hops + between(shape),
         links: shape.parameters.latency.torus.map_or(0, |OnTorus { torus, .. }| {
@@ -99,7 +102,7 @@ fn ends(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Rou
             }
         }
     }
-    postal::write_within(problem, parameters.latency, first, node, route);
+    postal::ANY.write_within(problem, parameters.latency, first, node, route);
 }
 
 /// The leaders exchange with those of the hosts that differ in one bit, the top one first.

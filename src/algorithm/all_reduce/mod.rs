@@ -10,6 +10,7 @@
 //! });
 //! ```
 
+pub mod binary;
 pub mod direct;
 pub mod histogram;
 pub mod leaders;

@@ -24,7 +24,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     cost: "twice that of the broadcast",
     formula,
     far: Some(|shape| {
-        let (messages, hops) = tree::far(shape);
+        let (messages, hops) = tree::ANY.far(shape);
         (2 * messages, 2 * hops)
     }),
     way: Some(way),
@@ -36,9 +36,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
 /// to all alike: it is taken for as long as rounds and hops together.
 fn way(shape: &Shape) -> Formula {
     let way = if shape.on_host.0 > 1 { postal::way(shape) } else { postal::formula(shape) };
-    way.then(way).through_ports(shape, tree::children(shape))
+    way.then(way).through_ports(shape, tree::ANY.children(shape))
 }
 
 fn formula(shape: &Shape) -> Formula {
-    postal::formula(shape).up_and_down(shape, tree::children(shape))
+    postal::formula(shape).up_and_down(shape, tree::ANY.children(shape))
 }

@@ -37,7 +37,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     formula,
     far: Some(|shape| (waves(shape.hosts, shape.on_host.1), 1)),
     all_lead: true,
-    among_hosts: true,
+    among_hosts: |_| true,
     lengths: Lengths::Passing,
     form: Form::Forward(write),
     ..shift::ALGORITHM

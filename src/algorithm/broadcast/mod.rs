@@ -9,6 +9,7 @@
 //! });
 //! ```
 
+pub mod binary;
 pub mod chain;
 pub mod circulant;
 pub mod direct;

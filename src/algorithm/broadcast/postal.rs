@@ -35,28 +35,28 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::OneWay, PortModel::OnePort],
     cost: "(f(H) - lambda + f(R) - mu + 2) (M t_c + tau), f(P) the least t such that F(t) >= P",
     formula,
-    far: Some(postal::far),
+    far: Some(|shape| postal::ANY.far(shape)),
     way: Some(way),
-    crossing: Some(|shape| (postal::crossing(shape) * shape.count) as f64),
+    crossing: Some(|shape| (postal::ANY.crossing(shape) * shape.count) as f64),
     form: Form::Forward(write),
     ..DEFAULTS
 };
 
 /// What follows one another on the way to the last rank.
 pub fn way(shape: &Shape) -> Formula {
-    postal::way(shape).with_vectors(shape, postal::children(shape))
+    postal::ANY.way(shape).with_vectors(shape, postal::ANY.children(shape))
 }
 
 /// The cost of the broadcast.
 pub fn formula(shape: &Shape) -> Formula {
-    postal::formula(shape).with_vectors(shape, postal::children(shape))
+    postal::ANY.formula(shape).with_vectors(shape, postal::ANY.children(shape))
 }
 
 /// The cost of the reduction, which is the same backwards: to the root vectors come without a pause.
 pub fn reduced(shape: &Shape) -> Formula {
-    formula(shape).up(shape, postal::children(shape))
+    formula(shape).up(shape, postal::ANY.children(shape))
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
-    postal::write(problem, parameters.latency, node, route);
+    postal::ANY.write(problem, parameters.latency, node, route);
 }

@@ -11,6 +11,7 @@
 //! });
 //! ```
 
+pub mod binary;
 pub mod chain;
 pub mod circulant;
 pub mod direct;

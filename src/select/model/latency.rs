@@ -1,16 +1,35 @@
 //! Trees that are made for a latency.
 
 use super::super::{Machine, OfLinks, Times};
+use super::predict;
 use crate::address::Hosts;
-use crate::algorithm::{Algorithm, Formula, Latency, OnTorus, Parameters};
+use crate::algorithm::{Algorithm, Formula, Latency, OnTorus, Parameters, PortModel};
 use crate::collective::Call;
 
 /// For how much latency a tree is made: what a rank can start until another one has its message, between hosts and within one. A message
-/// that passes a port at its rate keeps it busy as well.
+/// that passes a port at its rate keeps it busy as well: only what a link does not let pass at once, or, where the root of that tree would
+/// send more than its port has recovered since the last call, all of it. Of both the one that is predicted to take less.
 pub fn of(algorithm: &Algorithm, call: &Call, element: usize, machine: &Machine) -> Latency {
     if algorithm.way.is_none() {
         return Latency::default();
     }
+    let [at_once, at_rate] = [machine.burst, 0].map(|burst| with(call, element, machine, burst));
+    if at_once == at_rate {
+        return at_once;
+    }
+    let time = |latency| {
+        let parameters = Parameters { latency, ..Parameters::new(PortModel::OnePort) };
+        predict(algorithm, call, element, &parameters, machine)
+    };
+    if time(at_once) <= time(at_rate) {
+        at_once
+    } else {
+        at_rate
+    }
+}
+
+/// For a link that lets so many bytes pass at once.
+fn with(call: &Call, element: usize, machine: &Machine, burst: usize) -> Latency {
     let machine = one_way(machine);
     let bytes = call.count as f64 * element as f64;
     let lambda = |Times { tau, hop, t_c }: Times, bytes: f64| {
@@ -19,7 +38,7 @@ pub fn of(algorithm: &Algorithm, call: &Call, element: usize, machine: &Machine)
     };
     let torus = machine.torus.filter(|links| serves(links, call));
     let hop = torus.map_or(machine.hop, |links| without_links(machine.hop, links));
-    let Machine { tau, t_c, burst, near, shared, .. } = machine;
+    let Machine { tau, t_c, near, shared, .. } = machine;
     let far = Times { tau, hop, t_c };
     let near = if shared.is_some() { far } else { near.unwrap_or(Times::NEAR) };
     let held = (bytes - burst as f64).max(0.0);
@@ -84,7 +103,6 @@ mod tests {
     use super::super::super::{choose, Options};
     use super::*;
     use crate::address::Torus;
-    use crate::algorithm::PortModel;
     use crate::collective::Collective;
 
     /// Hosts of one rank or of two; a hop of 1 us and what the links take in the mean.

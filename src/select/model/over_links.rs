@@ -24,6 +24,10 @@ const TURNING: f64 = 1.05;
 /// stars of 8 and 16 hosts two took .99 to 1.15 times as long as one.)
 const ACKNOWLEDGEMENTS: f64 = 1.02;
 
+/// Bytes that a message without data takes of a port with its acknowledgement, each a frame with headers; as ranks that wait for each other
+/// send them between calls, over all dimensions.
+const SIGNAL: f64 = 160.0;
+
 /// Packets that a port with as many to send does not send while ranks go on to new partners, as measured on 8 and 16 hosts with one port
 /// each. (Where a rank sends what has come, the last packet comes as many packets later as there are hops before it.)
 const NEW_PARTNER: f64 = 0.1;
@@ -77,9 +81,13 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     // where they are in the way.)
     let used = if machine.ports == PortModel::AllPorts { (ACKNOWLEDGEMENTS - 1.0) * load } else { 0.0 };
     let burst = (machine.burst as f64 / bytes - used).max(0.0);
-    let waits = (elements - load - hops * sent.min(burst)).max(0.0);
+    // A rank that passes on to several others has but one port for it.
+    let most = if machine.ports == PortModel::AllPorts || algorithm.paths > 0 { f64::INFINITY } else { burst };
+    let waits = (elements - load - (hops * sent.min(burst)).min(most)).max(0.0);
     // And it has recovered as much between calls as passes while all ranks wait for each other once.
-    let recovered = f64::from(shape.n) * (machine.tau + machine.hop) / (machine.t_c * bytes);
+    let passed = f64::from(shape.n) * (machine.tau + machine.hop) / machine.t_c;
+    let signals = SIGNAL * if machine.ports == PortModel::AllPorts { 1.0 } else { f64::from(shape.n) };
+    let recovered = (passed - signals).max(0.0) / bytes;
     let at_rate = (load - burst.min(recovered)).max(0.0);
     let slower = slower(algorithm, call, &formula, sent * bytes, parameters, machine);
     let transfers = (at_rate + waits) * slower * machine.t_c * element as f64;
@@ -110,7 +118,7 @@ fn traffic(
     // A rank that plays two nodes of the cube does the work of both.
     let nodes = nodes_a_rank(shape.size, algorithm.cube_edges) as f64;
     let sharing = if machine.ports == PortModel::AllPorts { 1.0 } else { at_once };
-    let load = nodes * load(algorithm, formula, shape, ports, machine);
+    let load = nodes * load(algorithm, formula, ports, machine);
     let formula = &Formula { elements: nodes * formula.elements, ..*formula };
     if !(algorithm.cuts(ports) && sent < message) {
         let (messages, elements) = (at_once * rounds, sharing * formula.elements);
@@ -148,17 +156,16 @@ fn longest_message(algorithm: &Algorithm, call: &Call, formula: &Formula, shape:
 }
 
 /// Elements that one link has to carry, or one port, where a node has but one.
-fn load(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: PortModel, machine: &Machine) -> f64 {
+fn load(algorithm: &Algorithm, formula: &Formula, ports: PortModel, machine: &Machine) -> f64 {
     let linked = algorithm.cube_edges || machine.pairs_linked;
     match (ports, machine.ports) {
         // Constant storage: what has come must be used up before more may come.
         _ if algorithm.collective.multiplies() => formula.elements,
         (PortModel::AllPorts, _) => formula.load,
         (_, PortModel::AllPorts) if linked => formula.load,
-        // What the root sends along a path comes by at every hop; where there are two, packets of one wait for the other's as well.
+        _ if formula.port > 0.0 => formula.port,
+        // What comes along a path comes by at every hop; where there are two, packets of one wait for the other's as well.
         _ if algorithm.paths == 1 => formula.moved / formula.hops.max(1) as f64,
-        // Up a tree and down again: a port does not send while it receives.
-        _ if algorithm.collective.meaning().passes == 2 && !all_send(formula, shape) => formula.elements / 2.0,
         _ => formula.elements,
     }
 }
