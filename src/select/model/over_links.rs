@@ -68,7 +68,7 @@ struct Traffic {
 
 /// The paper's formula, a start-up for every message that a rank starts and t_c for every element that follow one another, except that
 /// start-ups and transfers, of different messages, go on at the same time ([`together`]); and a hop for every message that waits for
-/// another one, at the same time too where a link lets pass at once what all ranks send alike.
+/// another one, at the same time too as far as a port lets pass at once what it has recovered meanwhile.
 pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
     let shape = algorithm.shape(call, parameters);
     let formula = algorithm.in_a_row(&shape);
@@ -81,18 +81,25 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     // where they are in the way.)
     let used = if machine.ports == PortModel::AllPorts { (ACKNOWLEDGEMENTS - 1.0) * load } else { 0.0 };
     let burst = (machine.burst as f64 / bytes - used).max(0.0);
+    let one_port = machine.ports != PortModel::AllPorts;
     // A rank that passes on to several others has but one port for it.
-    let most = if machine.ports == PortModel::AllPorts || algorithm.paths > 0 { f64::INFINITY } else { burst };
+    let most = if !one_port || algorithm.paths > 0 { f64::INFINITY } else { burst };
     let waits = (elements - load - (hops * sent.min(burst)).min(most)).max(0.0);
     // And it has recovered as much between calls as passes while all ranks wait for each other once.
     let passed = f64::from(shape.n) * (machine.tau + machine.hop) / machine.t_c;
-    let signals = SIGNAL * if machine.ports == PortModel::AllPorts { 1.0 } else { f64::from(shape.n) };
+    let signals = SIGNAL * if one_port { f64::from(shape.n) } else { 1.0 };
     let recovered = (passed - signals).max(0.0) / bytes;
-    let at_rate = (load - burst.min(recovered)).max(0.0);
+    // Frames that messages do not fill: part of a start-up, but that it was measured of messages that a link let pass at once.
+    let unfilled = machine
+        .packet
+        .filter(|_| one_port && machine.burst > 0)
+        .map_or(0.0, |packet| 1.0 - sent * bytes / packet as f64)
+        .max(0.0);
+    let at_rate = (load + messages * unfilled * SIGNAL / bytes - burst.min(recovered)).max(0.0);
     let slower = slower(algorithm, call, &formula, sent * bytes, parameters, machine);
     let transfers = (at_rate + waits) * slower * machine.t_c * element as f64;
-    // Where all ranks send in every round, a port recovers while messages are on their way; a host with several at work is busy with them.
-    let at_once = if ports_busy(&formula, &shape, machine) { (burst / load.max(1.0)).min(1.0) } else { 0.0 };
+    // A port recovers while messages are on their way; a host with several at work is busy with them.
+    let at_once = if one_port { (burst / load.max(1.0)).min(1.0) } else { 0.0 };
     let meanwhile = messages * machine.tau + at_once * hops * machine.hop;
     (1.0 - at_once) * links * latency::of_hops(hops, machine.hop, algorithm, parameters, &formula, machine)
         + together(meanwhile, transfers, machine.ports)
