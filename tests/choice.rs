@@ -212,20 +212,17 @@ fn on_cubes_short_messages_go_one_at_a_time() {
 
 /// On all cubes, by hand: half of the blocks of 64 B, which is the longest message, are far less than a link lets pass at once, so that
 /// start-ups are all that counts. One after the other, n of them are the fewest (in each round at most twice as many hosts know
-/// something as before); forms that use all ports in each of n rounds start up to n^2.
+/// something as before); forms that use all ports in each of n rounds start up to n^2. (From one root it is hops that count: on cubes of 8
+/// and 16 hosts a scatter of 8 B with n messages one after the other took 125 and 680 us, with more messages and fewer hops 124 and 450.)
 #[test]
 fn on_cubes_short_messages_are_as_few_as_can_be() {
     for network in &NETWORKS[2..5] {
         let machine = network.tuning().machine(None);
         let ranks = network.tuning().machine.ranks;
         assert!(ranks / 2 * 64 < machine.burst / 6);
-        for collective in [
-            Collective::AllGather,
-            Collective::AllToAll,
-            Collective::ReduceScatter,
-            Collective::AllReduce,
-            Collective::Scatter,
-        ] {
+        for collective in
+            [Collective::AllGather, Collective::AllToAll, Collective::ReduceScatter, Collective::AllReduce]
+        {
             let call = Call::new(collective, ranks, 8);
             let choice = chosen(&call, &Options::default(), &machine);
             let messages = (0..ranks).map(|rank| {
