@@ -191,6 +191,29 @@ fn on_links_long_messages_take_the_time_that_is_predicted() {
     assert!(off.is_empty() && long >= 110, "{long} {off:#?}");
 }
 
+/// On stars of 8 and 9 hosts, in microseconds (AMD EPYC, 26 November 2026): a broadcast of 1 KiB by `binary` 188, by `chain` 393, by
+/// `direct` 1288, as `postal` was then; a reduce 176, 424, 1294. An all-reduce of 512 B on 9 hosts by `leaders` 274, by `shift` 727.
+#[test]
+fn on_stars_no_port_is_held_up_by_short_messages() {
+    let machine = NETWORKS.iter().find(|network| network.name == "star8").expect("a star").tuning().machine(None);
+    let cases = [
+        (Collective::Broadcast, 9, 1 << 10, "binary"),
+        (Collective::Reduce, 9, 1 << 10, "binary"),
+        (Collective::AllReduce, 9, 512, "leaders"),
+        (Collective::AllReduce, 8, 64, "recursive_doubling"),
+    ];
+    for (collective, ranks, bytes, fastest) in cases {
+        let choice = chosen(&Call::new(collective, ranks, bytes / ELEMENT), &Options::default(), &machine);
+        assert_eq!(choice.algorithm.name, fastest, "{collective} of {bytes} B on {ranks}: {choice:?}");
+    }
+    // A rank that sends to all others is not taken for one that sends as much as what waits for each other.
+    let call = Call::new(Collective::Broadcast, 8, (1 << 10) / ELEMENT);
+    let serving = candidates(&call, ELEMENT, &Options::default(), &machine).expect("some").serving;
+    let seconds = |name| serving.iter().find(|candidate| candidate.algorithm.name == name).map(|one| one.predicted);
+    let (direct, binary) = (seconds("direct").expect("direct"), seconds("binary").expect("binary"));
+    assert!(direct > 3.0 * binary, "{direct} {binary}");
+}
+
 /// Milliseconds of blocks (of all-reduce, of a vector) of 64 B on the cube of 16 hosts, in one message a round, and symmetrised, in one a
 /// port. (All-reduce: recursive doubling, and the other one symmetrised.)
 const ROUNDS_OR_PORTS: [(Collective, f64, f64); 4] = [

@@ -81,6 +81,19 @@ fn far(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: f64) -> F
     Far { crossing: (nodes * part * come.max(leave)).max(least), part, hops: part * formula.hops as f64 }
 }
 
+/// Over how many links of a host what crosses goes, if not with all ports at once, in turn and at the same time: along the edges of a cube in
+/// turn over each dimension's, and directly from a root to hosts that are not all linked to its own at the same time over two, as half goes
+/// over the link of the lowest dimension.
+fn links(algorithm: &Algorithm, shape: &Shape, parameters: &Parameters, machine: &Machine) -> (f64, f64) {
+    let hosts = shape.hosts as f64;
+    match (machine.ports, parameters.ports) {
+        (PortModel::OneWay | PortModel::OnePort, _) | (_, PortModel::AllPorts) => (1.0, 1.0),
+        _ if algorithm.cube_edges => (f64::from(dimension_for(shape.hosts).max(1)), 1.0),
+        _ if !machine.pairs_linked && algorithm.collective.meaning().root => (1.0, 2.0 - 2.0 / hosts),
+        _ => (1.0, 1.0),
+    }
+}
+
 /// The time of a call on hosts with several ranks.
 pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
     let shape = algorithm.shape(call, parameters);
@@ -95,10 +108,11 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     // Where the algorithm makes rounds of packets and its row says what crosses.
     let in_packets = algorithm.crossing.is_some() && ports > 1.0 && !algorithm.cuts(parameters.ports);
     // Fewer packets than there are ports leave some of them idle.
-    let link = (crossing / ports).max(if in_packets { shape.packet() as f64 } else { 0.0 });
+    let (in_turn, apart) = links(algorithm, &shape, parameters, machine);
+    let link = (crossing / ports.max(apart)).max(if in_packets { shape.packet() as f64 } else { 0.0 });
     // What a link lets pass at once, as far as it has recovered between calls, while all hosts wait for each other once.
     let recovered = f64::from(dimension_for(shape.hosts)) * (machine.tau + machine.hop) / transfers;
-    let at_rate = (link - recovered.min(machine.burst as f64 / bytes)).max(0.0);
+    let at_rate = (link - in_turn * recovered.min(machine.burst as f64 / bytes)).max(0.0);
     // Besides transfers and hops: start-ups, and what packets cost, as if every rank had a host of its own.
     let all = formula.hops as f64;
     let steady = Machine { burst: 0, torus: None, ..machine.clone() };
