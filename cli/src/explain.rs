@@ -83,6 +83,7 @@ impl Answer {
             ports,
             pairs_linked,
             torus,
+            link,
             packet,
             burst,
             packet_limit,
@@ -105,6 +106,7 @@ impl Answer {
             "element_bytes": self.element,
             "machine": {
                 "name": name, "tau_s": tau, "hop_s": hop, "hop_together_s": hop_together, "t_c_s_per_byte": t_c, "ports": ports.name(), "pairs_linked": pairs_linked,
+                "link_s": link,
                 "torus": torus.map(|links| json!({ "sides": links.torus.to_string(), "link_s": links.link })),
                 "packet_bytes": packet, "burst_bytes": burst, "packet_limit_bytes": packet_limit,
                 "shared_memory": shared.map(|s| json!({ "cores": s.cores })),

@@ -27,6 +27,9 @@ pub struct Machine {
     pub pairs_linked: bool,
     /// Where hosts are on a torus: how they are linked, and what a link takes; `None` where they are not, or nothing is known of that.
     pub torus: Option<OfLinks>,
+    /// Where not every two ranks are linked: seconds for each link of a message after the first; `None` where that is not known, and taken for
+    /// nothing beside what ranks take.
+    pub link: Option<f64>,
     /// Bytes of a packet that costs [`PACKET_COST`] besides, in a train of packets that are passed on; `None` where it has not been
     /// measured.
     pub packet: Option<usize>,
@@ -147,6 +150,7 @@ impl Machine {
             ports: PortModel::OnePort,
             pairs_linked: true,
             torus: None,
+            link: None,
             packet: None,
             burst: 0,
             packet_limit: None,
@@ -171,6 +175,7 @@ impl Machine {
             ports: PortModel::OnePort,
             pairs_linked: true,
             torus: None,
+            link: None,
             packet: Some(4 << 10),
             burst: 0,
             packet_limit: Some(64 << 10),
@@ -197,7 +202,8 @@ impl Machine {
         let ports = if ports == PortModel::AllPorts { ", all ports at once" } else { "" };
         let linked = if pairs_linked { "" } else { ", neighbours linked" };
         let torus = self.torus.map(|OfLinks { torus, link }| format!(", torus {torus}, {:.3} us a link", link * 1e6));
-        let linked = linked.to_string() + &torus.unwrap_or_default();
+        let link = self.link.map(|link| format!(", {:.3} us a link after the first", link * 1e6));
+        let linked = linked.to_string() + &torus.or(link).unwrap_or_default();
         format!("{}{}{ports}{linked}{burst}{piped}{near}", Times { tau, hop, t_c }, together.unwrap_or_default())
     }
 

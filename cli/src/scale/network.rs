@@ -121,6 +121,7 @@ impl Network {
                 Network::Torus => Torus::new(&box_of(hosts)).map(|torus| OfLinks { torus, link: LATENCY }),
                 _ => None,
             },
+            link: (self == Network::Hypercube).then_some(LATENCY),
             packet: Some(if per_host > 1 || self == Network::Torus { SHORT_PACKET } else { PACKET }),
             packet_limit: None,
             near: Some(Times { tau: 2.0 * OVERHEAD, hop: NEAR_LATENCY, t_c: 1.0 / NEAR_BANDWIDTH / NEAR_AT_ONCE }),

@@ -246,6 +246,7 @@ impl Found {
             single_copy_from,
             hop_together: hop_together.map(four_digits),
             torus: None,
+            link: None,
             checked: None,
         };
         (tuning, links, packet)

@@ -2,7 +2,7 @@
 
 use super::super::{Machine, OfLinks, Times};
 use super::predict;
-use crate::address::Hosts;
+use crate::address::{dimension_for, Hosts};
 use crate::algorithm::{Algorithm, Formula, Latency, OnTorus, Parameters, PortModel};
 use crate::collective::Call;
 
@@ -37,7 +37,8 @@ fn with(call: &Call, element: usize, machine: &Machine, burst: usize) -> Latency
         (starts.round() as usize).clamp(1, Latency::MOST)
     };
     let torus = machine.torus.filter(|links| serves(links, call));
-    let hop = torus.map_or(machine.hop, |links| without_links(machine.hop, links));
+    let hosts = call.hosts.as_ref().map_or(call.size, Hosts::len);
+    let hop = torus.map_or(machine.hop + farther(hosts, &machine), |links| without_links(machine.hop, links));
     let Machine { tau, t_c, near, shared, .. } = machine;
     let far = Times { tau, hop, t_c };
     let near = if shared.is_some() { far } else { near.unwrap_or(Times::NEAR) };
@@ -61,6 +62,14 @@ fn without_links(hop: f64, OfLinks { torus, link }: OfLinks) -> f64 {
     (hop - torus.links() * link).max(0.0)
 }
 
+/// What a message between hosts takes longer in the mean where not all are linked: one goes over (n + 1)/2 links.
+fn farther(hosts: usize, machine: &Machine) -> f64 {
+    match machine.link.filter(|_| !machine.pairs_linked) {
+        Some(link) => link * f64::from(dimension_for(hosts).max(1) - 1) / 2.0,
+        None => 0.0,
+    }
+}
+
 /// The seconds of so many hops between hosts, each of which takes that long in the mean. On a torus by the links: those that the formula
 /// says, or, where all ranks exchange messages along the edges of the cube and sides are powers of two, those between hosts whose
 /// numbers differ in one bit. (Packets wait for each other on the links that they share, which is not predicted, and in trees from a root
@@ -71,8 +80,10 @@ pub fn of_hops(
     algorithm: &Algorithm,
     parameters: &Parameters,
     formula: &Formula,
+    hosts: usize,
     machine: &Machine,
 ) -> f64 {
+    let hop = if algorithm.cube_edges { hop } else { hop + farther(hosts, machine) };
     let halved = |links: &OfLinks| links.torus.sides().iter().all(|side| side.is_power_of_two());
     let exchange = parameters.packet.is_none() && algorithm.cube_edges && !algorithm.collective.has_root();
     let counts = |links: &OfLinks| formula.links > 0 || exchange && halved(links);
@@ -162,7 +173,7 @@ mod tests {
             let formula = Formula { links, ..Formula::NOTHING };
             let packet = (!whole).then_some(1);
             let parameters = Parameters { packet, ..Parameters::new(PortModel::OnePort) };
-            of_hops(2.0, machine.hop, algorithm, &parameters, &formula, &machine)
+            of_hops(2.0, machine.hop, algorithm, &parameters, &formula, 4, &machine)
         };
         for (found, expected) in
             [(seconds(0, false), 4e-6), (seconds(0, true), 5e-6), (seconds(3, true), 5e-6), (seconds(9, false), 11e-6)]

@@ -99,9 +99,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     // A port recovers while messages are on their way; a host with several at work is busy with them.
     let at_once = if one_port { (burst / load.max(1.0)).min(1.0) } else { 0.0 };
     let meanwhile = messages * machine.tau + at_once * hops * machine.hop;
-    // Where it goes over several links, hosts between pass it on sooner than can be measured beside what ranks take: 8 bytes to a neighbour on
-    // cubes of 8 and 16 hosts took 35 and 88 us, to the farthest host 29 and 86.
-    (1.0 - at_once) * latency::of_hops(hops, machine.hop, algorithm, parameters, &formula, machine)
+    (1.0 - at_once) * latency::of_hops(hops, machine.hop, algorithm, parameters, &formula, shape.hosts, machine)
         + together(meanwhile, transfers, machine.ports)
 }
 

@@ -86,7 +86,7 @@ impl Tuning {
         let hop_together = section.optional("hop_together")?.map(|hop| hop.number()).transpose()?;
         let single_copy_from = section.optional("single_copy_from")?.map(|bytes| bytes.count()).transpose()?;
         let single_copy_from = single_copy_from.map(|bytes| if bytes == 0 { usize::MAX } else { bytes });
-        let (pairs_linked, torus) = kind(&section)?;
+        let (pairs_linked, torus, link) = kind(&section)?;
         let [tau, hop, t_c, ports, packet, burst, eager] = section.those(keys)?;
         let parameters = Measured {
             tau: tau.number()?,
@@ -113,7 +113,7 @@ impl Tuning {
             None
         };
         let checked = file.has("checked").then(|| checked::read(&file.section("checked")?)).transpose()?;
-        Ok(Tuning { machine, parameters, shared_memory, near, single_copy_from, hop_together, torus, checked })
+        Ok(Tuning { machine, parameters, shared_memory, near, single_copy_from, hop_together, torus, link, checked })
     }
 
     /// The text of the file.
@@ -145,6 +145,9 @@ impl Tuning {
         if let Some(OfLinks { torus, link }) = self.torus {
             let _ = writeln!(text, "kind = \"torus {torus}\" # of network\nlink = {link:e} # of a torus, seconds");
         }
+        if let Some(link) = self.link {
+            let _ = writeln!(text, "kind = \"cube\" # of network\nlink = {link:e} # after the first, seconds");
+        }
         if let Some(bytes) = self.single_copy_from {
             let bytes = if bytes == usize::MAX { 0 } else { bytes };
             let _ = writeln!(
@@ -166,22 +169,24 @@ impl Tuning {
     }
 }
 
-/// The kind of network: whether every two hosts are linked as well as neighbours on the cube, and what a torus is like.
-fn kind(section: &Section) -> Result<(bool, Option<OfLinks>), String> {
+/// The kind of network: whether every two hosts are linked as well as neighbours on the cube, what a torus is like, and what each link of a
+/// cube after the first takes.
+fn kind(section: &Section) -> Result<(bool, Option<OfLinks>, Option<f64>), String> {
     let link = section.optional("link")?;
-    let refuse_link = |link: Entry| Err(link.refuse("what a link takes counts on a torus only"));
+    let refuse_link = |link: Entry| Err(link.refuse("what a link takes counts on a torus or a cube only"));
     let Some(kind) = section.optional("kind")? else {
-        return link.map_or(Ok((section.entry("pairs_linked")?.truth()?, None)), refuse_link);
+        return link.map_or(Ok((section.entry("pairs_linked")?.truth()?, None, None)), refuse_link);
     };
     let name = kind.text()?;
     let linked = name != "cube";
-    let torus = match (&*name, name.strip_prefix("torus"), link) {
-        ("star" | "cube", _, None) => None,
-        ("star" | "cube", _, Some(link)) => return refuse_link(link),
+    let (torus, link) = match (&*name, name.strip_prefix("torus"), link) {
+        ("star" | "cube", _, None) => (None, None),
+        ("star", _, Some(link)) => return refuse_link(link),
+        ("cube", _, Some(link)) => (None, Some(link.number()?)),
         (_, Some(_), None) => return Err(kind.refuse("link, what each link takes in seconds, is missing")),
         (_, Some(sides), Some(link)) => {
             let torus = sides.trim().parse().map_err(|why: String| kind.refuse(why))?;
-            Some(OfLinks { torus, link: link.number()? })
+            (Some(OfLinks { torus, link: link.number()? }), None)
         }
         (other, None, _) => {
             let why = format!("'{other}' is none of star, cube, and torus with its sides, as torus 8x8x16");
@@ -190,7 +195,7 @@ fn kind(section: &Section) -> Result<(bool, Option<OfLinks>), String> {
     };
     match section.optional("pairs_linked")? {
         Some(given) if given.truth()? != linked => Err(kind.refuse(format!("pairs_linked is {linked} there"))),
-        _ => Ok((linked, torus)),
+        _ => Ok((linked, torus, link)),
     }
 }
 
@@ -216,9 +221,19 @@ mod tests {
 
     #[test]
     fn the_kind_of_network_says_what_is_linked() {
-        for (kind, linked) in [("\"star\"", true), ("\"cube\"", false), ("\"torus 4x2\"\nlink = 1e-6", true)] {
+        let kinds = [
+            ("\"star\"", true),
+            ("\"cube\"", false),
+            ("\"cube\"\nlink = 1e-6", false),
+            ("\"torus 4x2\"\nlink = 1e-6", true),
+        ];
+        for (kind, linked) in kinds {
             let text = network().text().replace("pairs_linked = false", &format!("kind = {kind}"));
             assert_eq!(Tuning::parse(&text).map(|tuning| tuning.parameters.pairs_linked), Ok(linked), "{kind}");
+            // Written and read again.
+            let again =
+                Tuning::parse(&text).and_then(|tuning| Tuning::parse(&tuning.text()).map(|again| (tuning, again)));
+            assert!(again.is_ok_and(|(tuning, again)| tuning == again), "{kind}");
         }
     }
 

@@ -65,6 +65,8 @@ pub struct Tuning {
     pub hop_together: Option<f64>,
     /// Where hosts are on a torus: see [`Machine::torus`]. It is not measured, but written into the file by its user.
     pub torus: Option<OfLinks>,
+    /// Where hosts are on a cube: see [`Machine::link`]. Its user writes it, too.
+    pub link: Option<f64>,
     /// What calls took where it was made; see [`Machine::checked`].
     pub checked: Option<Checked>,
 }
@@ -194,6 +196,7 @@ impl Tuning {
             ports: PortModel::nearest(ports, crate::address::dimension_for(*hosts)),
             pairs_linked,
             torus: self.torus,
+            link: self.link,
             packet: Some(packet),
             burst,
             // Where the receiver copies, a message that waits for it costs no second copy.
@@ -248,6 +251,7 @@ mod tests {
             single_copy_from: Some(256 << 10),
             hop_together: Some(4.5e-5),
             torus: None,
+            link: None,
             checked: None,
         }
     }
