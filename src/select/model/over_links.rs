@@ -171,17 +171,19 @@ fn load(algorithm: &Algorithm, formula: &Formula, shape: &Shape, ports: PortMode
         // The lowest dimension first: of what a root sends to all others directly half goes over one link.
         (_, PortModel::AllPorts) if algorithm.collective.meaning().root => {
             let nodes = shape.nodes() as f64;
-            through(formula) * nodes / (2.0 * nodes - 2.0).max(1.0)
+            through(algorithm, formula, machine) * nodes / (2.0 * nodes - 2.0).max(1.0)
         }
         // What comes along a path comes by at every hop; where there are two, packets of one wait for the other's as well.
         _ if algorithm.paths == 1 && formula.port == 0.0 => formula.moved / formula.hops.max(1) as f64,
-        _ => through(formula),
+        _ => through(algorithm, formula, machine),
     }
 }
 
-/// What goes through the port of the busiest node.
-fn through(formula: &Formula) -> f64 {
-    if formula.port > 0.0 {
+/// What goes through the port of the busiest node. Of a tree for a latency only where start-ups were measured of messages that a port lets
+/// pass at once: elsewhere what they take is in that latency, and so in the way that takes as long as all.
+fn through(algorithm: &Algorithm, formula: &Formula, machine: &Machine) -> f64 {
+    let in_the_way = algorithm.way.is_some() && machine.burst == 0;
+    if formula.port > 0.0 && !in_the_way {
         formula.port
     } else {
         formula.elements
