@@ -24,12 +24,14 @@
 
 mod hosting;
 mod hosts;
+mod switches;
 mod torus;
 
 pub(crate) use hosting::nodes_a_rank;
 pub use hosting::Hosting;
 pub(crate) use hosts::near_dimensions;
 pub use hosts::Hosts;
+pub use switches::Switches;
 pub use torus::Torus;
 
 /// The largest dimension of a cube: 2^30 nodes, so that a node and every product of two short quantities fit a word.

@@ -1,7 +1,6 @@
 //! What the choice takes a machine to be.
 
-use super::Checked;
-use crate::address::Torus;
+use super::{Checked, OfLinks, Wiring};
 use crate::algorithm::PortModel;
 use std::fmt;
 use std::sync::Arc;
@@ -25,11 +24,9 @@ pub struct Machine {
     pub ports: PortModel,
     /// Whether every two ranks are linked as well as neighbours on the cube are.
     pub pairs_linked: bool,
-    /// Where hosts are on a torus: how they are linked, and what a link takes; `None` where they are not, or nothing is known of that.
-    pub torus: Option<OfLinks>,
-    /// Where not every two ranks are linked: seconds for each link of a message after the first; `None` where that is not known, and taken for
-    /// nothing beside what ranks take.
-    pub link: Option<f64>,
+    /// How hosts are linked and what a link takes, where hosts are not all alike to each other; `None` where they are, or nothing is known of
+    /// that. (On a cube links after the first then take nothing beside what ranks take.)
+    pub wiring: Option<OfLinks>,
     /// Bytes of a packet that costs [`PACKET_COST`] besides, in a train of packets that are passed on; `None` where it has not been
     /// measured.
     pub packet: Option<usize>,
@@ -49,15 +46,6 @@ pub struct Machine {
     pub near: Option<Times>,
     /// What calls took there, which corrects what is predicted of such calls; `None` if none was measured.
     pub checked: Option<Arc<Checked>>,
-}
-
-/// What messages between hosts on a torus take besides, which go over several links.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct OfLinks {
-    /// How hosts are linked, in the order of their ranks.
-    pub torus: Torus,
-    /// Seconds for each link. [`Machine::hop`] is that of two hosts that are as far from each other as hosts are in the mean.
-    pub link: f64,
 }
 
 /// What messages between two ranks take.
@@ -149,8 +137,7 @@ impl Machine {
             t_c: Times::NEAR.t_c,
             ports: PortModel::OnePort,
             pairs_linked: true,
-            torus: None,
-            link: None,
+            wiring: None,
             packet: None,
             burst: 0,
             packet_limit: None,
@@ -174,8 +161,7 @@ impl Machine {
             t_c: 0.9e-9,
             ports: PortModel::OnePort,
             pairs_linked: true,
-            torus: None,
-            link: None,
+            wiring: None,
             packet: Some(4 << 10),
             burst: 0,
             packet_limit: Some(64 << 10),
@@ -201,9 +187,11 @@ impl Machine {
         let burst = if burst > 0 { format!(", {burst} bytes pass a link at once") } else { String::new() };
         let ports = if ports == PortModel::AllPorts { ", all ports at once" } else { "" };
         let linked = if pairs_linked { "" } else { ", neighbours linked" };
-        let torus = self.torus.map(|OfLinks { torus, link }| format!(", torus {torus}, {:.3} us a link", link * 1e6));
-        let link = self.link.map(|link| format!(", {:.3} us a link after the first", link * 1e6));
-        let linked = linked.to_string() + &torus.or(link).unwrap_or_default();
+        let wiring = self.wiring.map(|OfLinks { wiring, link }| {
+            let after = if wiring == Wiring::Cube { " after the first" } else { "" };
+            format!(", {wiring}, {:.3} us a link{after}", link * 1e6)
+        });
+        let linked = linked.to_string() + &wiring.unwrap_or_default();
         format!("{}{}{ports}{linked}{burst}{piped}{near}", Times { tau, hop, t_c }, together.unwrap_or_default())
     }
 

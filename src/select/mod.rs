@@ -29,13 +29,15 @@ mod overrides;
 mod settings;
 mod spread;
 pub mod tuning;
+mod wiring;
 
 pub use corrections::{By, Checked, Timed, REACH};
-pub use machine::{Links, Machine, Measurement, OfLinks, SharedMemory, Times, PACKET_COST};
+pub use machine::{Links, Machine, Measurement, SharedMemory, Times, PACKET_COST};
 pub use model::predict;
 pub use overrides::{parse_bytes, Overrides};
 pub use settings::{Lacks, Settings, Sources};
 pub use spread::Spread;
+pub use wiring::{OfLinks, Wiring};
 
 use crate::address::dimension_for;
 use crate::algorithm::{registry, Algorithm, Formula, Latency, Order, Parameters, PortModel};

@@ -1,9 +1,9 @@
 //! Networks as SimGrid's platforms, and as machines for the choice.
 
 use clap::ValueEnum;
-use hypercoll::address::Torus;
+use hypercoll::address::{Switches, Torus};
 use hypercoll::algorithm::PortModel;
-use hypercoll::select::{Machine, OfLinks, Times};
+use hypercoll::select::{Machine, OfLinks, Times, Wiring};
 use std::fmt::Write;
 
 /// Bytes a second of a link, in each direction.
@@ -80,7 +80,7 @@ impl Network {
                 (topology("TORUS", &format!("{x},{y},{z}")), x * y * z)
             }
             Network::FatTree | Network::FatTreeHalf => {
-                let below = (1..).map(|bit| 1 << bit).find(|below| below * below >= hosts).unwrap_or(2);
+                let below = below(hosts);
                 let leaves = hosts.div_ceil(below);
                 let up = if self == Network::FatTree { below } else { below / 2 };
                 (topology("FAT_TREE", &format!("2;{below},{leaves};1,{up};1,1")), below * leaves)
@@ -97,6 +97,16 @@ impl Network {
     pub fn platform(self, hosts: usize) -> String {
         let (shape, hosts) = self.shape(hosts);
         cluster(hosts, BANDWIDTH, LATENCY, &shape)
+    }
+
+    /// How hosts are linked, where the choice can be told.
+    fn wiring(self, hosts: usize) -> Option<Wiring> {
+        match self {
+            Network::Hypercube => Some(Wiring::Cube),
+            Network::Torus => Torus::new(&box_of(hosts)).map(Wiring::Torus),
+            Network::FatTree | Network::FatTreeHalf => Switches::new(&[below(hosts)]).map(Wiring::Tree),
+            Network::Star | Network::Dragonfly => None,
+        }
     }
 
     /// What the choice is told of it, with so many hosts and so many ranks on each: latency of a message between two hosts, overheads, bandwidth.
@@ -117,11 +127,7 @@ impl Network {
             t_c: 1.0 / BANDWIDTH,
             ports: if self == Network::Hypercube { PortModel::AllPorts } else { PortModel::OnePort },
             pairs_linked: self != Network::Hypercube,
-            torus: match self {
-                Network::Torus => Torus::new(&box_of(hosts)).map(|torus| OfLinks { torus, link: LATENCY }),
-                _ => None,
-            },
-            link: (self == Network::Hypercube).then_some(LATENCY),
+            wiring: self.wiring(hosts).map(|wiring| OfLinks { wiring, link: LATENCY }),
             packet: Some(if per_host > 1 || self == Network::Torus { SHORT_PACKET } else { PACKET }),
             packet_limit: None,
             near: Some(Times { tau: 2.0 * OVERHEAD, hop: NEAR_LATENCY, t_c: 1.0 / NEAR_BANDWIDTH / NEAR_AT_ONCE }),
@@ -150,6 +156,11 @@ fn cluster(hosts: usize, bandwidth: f64, latency: f64, shape: &str) -> String {
 
 fn topology(kind: &str, parameters: &str) -> String {
     format!(" topology=\"{kind}\" topo_parameters=\"{parameters}\"")
+}
+
+/// Hosts on one switch of a fat tree.
+fn below(hosts: usize) -> usize {
+    (1..).map(|bit| 1 << bit).find(|below| below * below >= hosts).unwrap_or(2)
 }
 
 /// The sides of a box of at least so many hosts that is near to a cube: the smallest of those with sides that differ by a factor of

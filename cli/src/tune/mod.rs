@@ -245,8 +245,7 @@ impl Found {
             }),
             single_copy_from,
             hop_together: hop_together.map(four_digits),
-            torus: None,
-            link: None,
+            wiring: None,
             checked: None,
         };
         (tuning, links, packet)

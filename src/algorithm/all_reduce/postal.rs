@@ -32,10 +32,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..postal::ALGORITHM
 };
 
-/// The way up and the way down. Where every rank has a host of its own, half of what recursive doubling sends goes to near hosts, and this
-/// to all alike: it is taken for as long as rounds and hops together.
+/// The way up and the way down.
 fn way(shape: &Shape) -> Formula {
-    let way = if shape.on_host.0 > 1 { postal::way(shape) } else { postal::formula(shape) };
+    let way = postal::way(shape);
     way.then(way).through_ports(shape, tree::ANY.children(shape))
 }
 

@@ -115,7 +115,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let at_rate = (link - in_turn * recovered.min(machine.burst as f64 / bytes)).max(0.0);
     // Besides transfers and hops: start-ups, and what packets cost, as if every rank had a host of its own.
     let all = formula.hops as f64;
-    let steady = Machine { burst: 0, torus: None, link: None, ..machine.clone() };
+    let steady = Machine { burst: 0, wiring: None, ..machine.clone() };
     let alone = over_links::time(algorithm, call, element, parameters, &steady);
     let besides = (alone - formula.elements * transfers - all * machine.hop).max(0.0);
     let near = machine.near.unwrap_or(Times::NEAR);

@@ -2,7 +2,7 @@
 
 use super::super::{Machine, OfLinks, Times};
 use super::predict;
-use crate::address::{dimension_for, Hosts};
+use crate::address::Hosts;
 use crate::algorithm::{Algorithm, Formula, Latency, OnTorus, Parameters, PortModel};
 use crate::collective::Call;
 
@@ -36,42 +36,39 @@ fn with(call: &Call, element: usize, machine: &Machine, burst: usize) -> Latency
         let starts = 1.0 + hop / (tau + t_c * bytes).max(f64::MIN_POSITIVE);
         (starts.round() as usize).clamp(1, Latency::MOST)
     };
-    let torus = machine.torus.filter(|links| serves(links, call));
     let hosts = call.hosts.as_ref().map_or(call.size, Hosts::len);
-    let hop = torus.map_or(machine.hop + farther(hosts, &machine), |links| without_links(machine.hop, links));
+    let links = machine.wiring.filter(|_| alike(call));
+    let torus = links.and_then(|links| Some((links.wiring.torus(hosts)?, links)));
+    let hop =
+        torus.map_or(machine.hop + beyond(hosts, &machine), |(_, links)| without_links(machine.hop, &links, hosts));
     let Machine { tau, t_c, near, shared, .. } = machine;
     let far = Times { tau, hop, t_c };
     let near = if shared.is_some() { far } else { near.unwrap_or(Times::NEAR) };
     let held = (bytes - burst as f64).max(0.0);
-    let torus = torus.map(|OfLinks { torus, link }| {
+    let torus = torus.map(|(torus, OfLinks { link, .. })| {
         let starts = link / (tau + t_c * held).max(f64::MIN_POSITIVE);
         OnTorus { torus, link: (starts.round() as usize).min(Latency::MOST) }
     });
     Latency { far: lambda(far, held), near: lambda(near, bytes), torus }
 }
 
-/// Whether a call's hosts are the torus: as many, in the order of their ranks, and so with as many ranks each.
-fn serves(links: &OfLinks, call: &Call) -> bool {
-    let hosts = call.hosts.as_ref();
-    let alike = hosts.is_none_or(|hosts| hosts.most_and_fewest().0 == hosts.most_and_fewest().1);
-    alike && links.torus.hosts() == hosts.map_or(call.size, Hosts::len)
+/// Whether hosts have as many ranks each.
+fn alike(call: &Call) -> bool {
+    call.hosts.as_ref().is_none_or(|hosts| hosts.most_and_fewest().0 == hosts.most_and_fewest().1)
 }
 
 /// A hop between neighbours that have no link between them.
-fn without_links(hop: f64, OfLinks { torus, link }: OfLinks) -> f64 {
-    (hop - torus.links() * link).max(0.0)
+fn without_links(hop: f64, OfLinks { wiring, link }: &OfLinks, hosts: usize) -> f64 {
+    (hop - wiring.links(hosts) * link).max(0.0)
 }
 
-/// What a message between hosts takes longer in the mean where not all are linked: one goes over (n + 1)/2 links.
-fn farther(hosts: usize, machine: &Machine) -> f64 {
-    match machine.link.filter(|_| !machine.pairs_linked) {
-        Some(link) => link * f64::from(dimension_for(hosts).max(1) - 1) / 2.0,
-        None => 0.0,
-    }
+/// What a message between any two hosts takes longer in the mean than one between hosts that are linked.
+fn beyond(hosts: usize, machine: &Machine) -> f64 {
+    machine.wiring.map_or(0.0, |OfLinks { wiring, link }| wiring.beyond(hosts) * link)
 }
 
-/// The seconds of so many hops between hosts, each of which takes that long in the mean. On a torus by the links: those that the formula
-/// says, or, where all ranks exchange messages along the edges of the cube and sides are powers of two, those between hosts whose
+/// The seconds of so many hops between hosts, each of which takes that long in the mean. Where it is known how hosts are linked by the links:
+/// those that the formula says, or, where all ranks exchange messages along the edges of the cube, those between hosts whose
 /// numbers differ in one bit. (Packets wait for each other on the links that they share, which is not predicted, and in trees from a root
 /// other algorithms, of which no links are known, go to near hosts as well: these stay what hops are in the mean.)
 pub fn of_hops(
@@ -83,21 +80,20 @@ pub fn of_hops(
     hosts: usize,
     machine: &Machine,
 ) -> f64 {
-    let hop = if algorithm.cube_edges { hop } else { hop + farther(hosts, machine) };
-    let halved = |links: &OfLinks| links.torus.sides().iter().all(|side| side.is_power_of_two());
+    let hop = if algorithm.cube_edges { hop } else { hop + beyond(hosts, machine) };
     let exchange = parameters.packet.is_none() && algorithm.cube_edges && !algorithm.collective.has_root();
-    let counts = |links: &OfLinks| formula.links > 0 || exchange && halved(links);
-    let Some(links) = machine.torus.filter(counts) else {
-        return hops * hop;
+    let over = |links: OfLinks| {
+        let over = match formula.links {
+            0 if exchange => hops * links.wiring.links_by_bit(hosts)?,
+            0 => return None,
+            over => over as f64,
+        };
+        Some((links, over))
     };
-    let over = match formula.links {
-        0 => {
-            let bits = links.torus.hosts().ilog2().max(1);
-            hops * links.torus.links_by_bit().sum::<usize>() as f64 / f64::from(bits)
-        }
-        over => over as f64,
-    };
-    hops * without_links(hop, links) + over * links.link
+    match machine.wiring.and_then(over) {
+        Some((links, over)) => hops * without_links(hop, &links, hosts) + over * links.link,
+        None => hops * hop,
+    }
 }
 
 /// The machine for ranks that only send, or only receive. Start-ups are measured in exchanges: half of one is that of the rank that sends,
@@ -111,7 +107,7 @@ pub fn one_way(machine: &Machine) -> Machine {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{choose, Options};
+    use super::super::super::{choose, Options, Wiring};
     use super::*;
     use crate::address::Torus;
     use crate::collective::Collective;
@@ -120,14 +116,14 @@ mod tests {
     fn machine(sides: &str, link: f64) -> Machine {
         let torus: Torus = sides.parse().expect("a torus");
         let hop = 1e-6 + link * torus.links();
-        Machine { tau: 2e-6, hop, torus: Some(OfLinks { torus, link }), ..Machine::network() }
+        Machine { tau: 2e-6, hop, wiring: Some(OfLinks { wiring: Wiring::Torus(torus), link }), ..Machine::network() }
     }
 
     #[test]
     fn short_messages_take_trees_for_the_torus() -> crate::Result<()> {
         for (sides, ranks) in [("8x4x4", 1), ("8x4x4", 2), ("10x10", 1), ("6x5", 4)] {
             let machine = machine(sides, 1e-6);
-            let hosts = machine.torus.map_or(0, |links| links.torus.hosts());
+            let hosts = sides.parse::<Torus>().map_or(0, |torus| torus.hosts());
             for collective in [Collective::Broadcast, Collective::Reduce] {
                 let call = Call {
                     hosts: Hosts::with_ranks(&vec![ranks; hosts], false),
@@ -137,7 +133,7 @@ mod tests {
                 let (on, name) = (choice.parameters.latency.torus, choice.algorithm.name);
                 // A message starts every us, and a link takes as long.
                 assert_eq!((on.map(|on| (on.torus.to_string(), on.link)), name), (Some((sides.into(), 1)), "postal"));
-                let anywhere = Machine { torus: None, ..machine.clone() };
+                let anywhere = Machine { wiring: None, ..machine.clone() };
                 let other = choose(&call, 8, &Options::default(), &anywhere)?;
                 assert!(
                     choice.predicted < other.predicted,
@@ -146,6 +142,22 @@ mod tests {
                     other.predicted
                 );
             }
+        }
+        Ok(())
+    }
+
+    /// Below switches half of an exchange's hops, or more, go to hosts of the same one; trees go to all alike.
+    #[test]
+    fn short_exchanges_stay_below_switches() -> crate::Result<()> {
+        for (hosts, switches) in [(64, "8"), (256, "16"), (1024, "32"), (512, "8x8")] {
+            let tree = Wiring::Tree(switches.parse().expect("a tree"));
+            let chosen = |wiring: Option<Wiring>| {
+                let wiring = wiring.map(|wiring| OfLinks { wiring, link: 0.5e-6 });
+                let machine = Machine { tau: 0.5e-6, hop: 0.5e-6 * tree.links(hosts), wiring, ..Machine::network() };
+                choose(&Call::new(Collective::AllReduce, hosts, 1), 8, &Options::default(), &machine)
+                    .map(|choice| choice.algorithm.name)
+            };
+            assert_eq!((chosen(None)?, chosen(Some(tree))?), ("postal", "recursive_doubling"), "{hosts} {switches}");
         }
         Ok(())
     }

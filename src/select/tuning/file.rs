@@ -2,7 +2,7 @@
 
 use super::section::{quoted, Entry, Section};
 use super::{checked, Measured, Origin, Shared, Tuning};
-use crate::select::{OfLinks, Times};
+use crate::select::{OfLinks, Times, Wiring};
 use std::fmt::Write;
 use toml::de::DeTable;
 
@@ -25,7 +25,7 @@ impl Tuning {
             ("near.t_c", near.t_c),
             ("near.hop", near.hop),
             ("shared_memory.piped", piped.unwrap_or(1.0)),
-            ("parameters.link", tuning.torus.map_or(1.0, |links| links.link)),
+            ("parameters.link", tuning.wiring.map_or(1.0, |links| links.link)),
         ] {
             if !time.is_finite() || time < 0.0 {
                 return Err(format!("{key}: {time} is no time"));
@@ -86,7 +86,7 @@ impl Tuning {
         let hop_together = section.optional("hop_together")?.map(|hop| hop.number()).transpose()?;
         let single_copy_from = section.optional("single_copy_from")?.map(|bytes| bytes.count()).transpose()?;
         let single_copy_from = single_copy_from.map(|bytes| if bytes == 0 { usize::MAX } else { bytes });
-        let (pairs_linked, torus, link) = kind(&section)?;
+        let (pairs_linked, wiring) = kind(&section)?;
         let [tau, hop, t_c, ports, packet, burst, eager] = section.those(keys)?;
         let parameters = Measured {
             tau: tau.number()?,
@@ -113,7 +113,7 @@ impl Tuning {
             None
         };
         let checked = file.has("checked").then(|| checked::read(&file.section("checked")?)).transpose()?;
-        Ok(Tuning { machine, parameters, shared_memory, near, single_copy_from, hop_together, torus, link, checked })
+        Ok(Tuning { machine, parameters, shared_memory, near, single_copy_from, hop_together, wiring, checked })
     }
 
     /// The text of the file.
@@ -142,11 +142,10 @@ impl Tuning {
                 "hop_together = {hop:e} # the same while all ranks of each host send to others, seconds"
             );
         }
-        if let Some(OfLinks { torus, link }) = self.torus {
-            let _ = writeln!(text, "kind = \"torus {torus}\" # of network\nlink = {link:e} # of a torus, seconds");
-        }
-        if let Some(link) = self.link {
-            let _ = writeln!(text, "kind = \"cube\" # of network\nlink = {link:e} # after the first, seconds");
+        if let Some(OfLinks { wiring, link }) = self.wiring {
+            let after = if wiring == Wiring::Cube { "after the first" } else { "that a message goes over" };
+            let _ =
+                writeln!(text, "kind = \"{wiring}\" # of network\nlink = {link:e} # for each link {after}, seconds");
         }
         if let Some(bytes) = self.single_copy_from {
             let bytes = if bytes == usize::MAX { 0 } else { bytes };
@@ -169,33 +168,37 @@ impl Tuning {
     }
 }
 
-/// The kind of network: whether every two hosts are linked as well as neighbours on the cube, what a torus is like, and what each link of a
-/// cube after the first takes.
-fn kind(section: &Section) -> Result<(bool, Option<OfLinks>, Option<f64>), String> {
+/// The kind of network: whether every two hosts are linked as well as neighbours on the cube, and how they are linked, if a link is said to
+/// take something.
+fn kind(section: &Section) -> Result<(bool, Option<OfLinks>), String> {
     let link = section.optional("link")?;
-    let refuse_link = |link: Entry| Err(link.refuse("what a link takes counts on a torus or a cube only"));
+    let refuse_link = |link: Entry| Err(link.refuse("what a link takes counts on a cube, a torus or a tree only"));
     let Some(kind) = section.optional("kind")? else {
-        return link.map_or(Ok((section.entry("pairs_linked")?.truth()?, None, None)), refuse_link);
+        return link.map_or(Ok((section.entry("pairs_linked")?.truth()?, None)), refuse_link);
     };
-    let name = kind.text()?;
-    let linked = name != "cube";
-    let (torus, link) = match (&*name, name.strip_prefix("torus"), link) {
-        ("star" | "cube", _, None) => (None, None),
-        ("star", _, Some(link)) => return refuse_link(link),
-        ("cube", _, Some(link)) => (None, Some(link.number()?)),
-        (_, Some(_), None) => return Err(kind.refuse("link, what each link takes in seconds, is missing")),
-        (_, Some(sides), Some(link)) => {
-            let torus = sides.trim().parse().map_err(|why: String| kind.refuse(why))?;
-            (Some(OfLinks { torus, link: link.number()? }), None)
-        }
-        (other, None, _) => {
-            let why = format!("'{other}' is none of star, cube, and torus with its sides, as torus 8x8x16");
+    let text = kind.text()?;
+    let (name, sides) = text.split_once(' ').unwrap_or((&text, ""));
+    let refuse = |why: String| kind.refuse(why);
+    let wiring = match name {
+        "star" if sides.is_empty() => None,
+        "cube" if sides.is_empty() => Some(Wiring::Cube),
+        "torus" => Some(Wiring::Torus(sides.trim().parse().map_err(refuse)?)),
+        "tree" => Some(Wiring::Tree(sides.trim().parse().map_err(refuse)?)),
+        _ => {
+            let why = format!("'{text}' is none of star, cube, torus 8x8x16 (its sides), tree 32 (hosts on a switch)");
             return Err(kind.refuse(why));
         }
     };
+    let wiring = match (wiring, link) {
+        (None, Some(link)) => return refuse_link(link),
+        (None, None) | (Some(Wiring::Cube), None) => None,
+        (Some(_), None) => return Err(kind.refuse("link, what each link takes in seconds, is missing")),
+        (Some(wiring), Some(link)) => Some(OfLinks { wiring, link: link.number()? }),
+    };
+    let linked = name != "cube";
     match section.optional("pairs_linked")? {
         Some(given) if given.truth()? != linked => Err(kind.refuse(format!("pairs_linked is {linked} there"))),
-        _ => Ok((linked, torus, link)),
+        _ => Ok((linked, wiring)),
     }
 }
 
@@ -209,7 +212,7 @@ mod tests {
         let unknown = Tuning { single_copy_from: None, ..shared() };
         let mut torus = network();
         torus.parameters.pairs_linked = true;
-        torus.torus = Some(OfLinks { torus: "4x2x1".parse().expect("a torus"), link: 5e-7 });
+        torus.wiring = Some(OfLinks { wiring: Wiring::Torus("4x2x1".parse().expect("a torus")), link: 5e-7 });
         for tuning in [network(), shared(), unknown, torus] {
             assert_eq!(Tuning::parse(&tuning.text()), Ok(tuning.clone()), "{}", tuning.text());
         }
@@ -226,6 +229,7 @@ mod tests {
             ("\"cube\"", false),
             ("\"cube\"\nlink = 1e-6", false),
             ("\"torus 4x2\"\nlink = 1e-6", true),
+            ("\"tree 16x8\"\nlink = 1e-6", true),
         ];
         for (kind, linked) in kinds {
             let text = network().text().replace("pairs_linked = false", &format!("kind = {kind}"));
@@ -269,6 +273,9 @@ mod tests {
             (network.replace("pairs_linked = false", "kind = \"bus\""), "kind: 'bus'"),
             (network.replace("pairs_linked = false", "kind = \"torus 8\""), "kind: link"),
             (network.replace("pairs_linked = false", "kind = \"torus 8x\"\nlink = 1e-6"), "kind: '8x'"),
+            (network.replace("pairs_linked = false", "kind = \"tree\"\nlink = 1e-6"), "kind: ''"),
+            (network.replace("pairs_linked = false", "kind = \"tree 8\""), "kind: link"),
+            (network.replace("pairs_linked = false", "kind = \"cube 8\"\nlink = 1e-6"), "kind: 'cube 8'"),
             (network.replace("pairs_linked = false", "kind = \"torus 8\"\nlink = -1.0"), "parameters.link"),
             (network.replace("pairs_linked", "kind = \"star\"\npairs_linked"), "kind: pairs_linked is true there"),
             (network.replace("pairs_linked", "link = 1e-6\npairs_linked"), "link: what"),

@@ -63,10 +63,8 @@ pub struct Tuning {
     pub single_copy_from: Option<usize>,
     /// For several ranks on each of several hosts: see [`Machine::hop_together`].
     pub hop_together: Option<f64>,
-    /// Where hosts are on a torus: see [`Machine::torus`]. It is not measured, but written into the file by its user.
-    pub torus: Option<OfLinks>,
-    /// Where hosts are on a cube: see [`Machine::link`]. Its user writes it, too.
-    pub link: Option<f64>,
+    /// How hosts are linked, and what a link takes: see [`Machine::wiring`]. It is not measured, but written into the file by its user.
+    pub wiring: Option<OfLinks>,
     /// What calls took where it was made; see [`Machine::checked`].
     pub checked: Option<Checked>,
 }
@@ -195,8 +193,7 @@ impl Tuning {
             t_c,
             ports: PortModel::nearest(ports, crate::address::dimension_for(*hosts)),
             pairs_linked,
-            torus: self.torus,
-            link: self.link,
+            wiring: self.wiring,
             packet: Some(packet),
             burst,
             // Where the receiver copies, a message that waits for it costs no second copy.
@@ -250,8 +247,7 @@ mod tests {
             near: Some(Times { tau: 1e-7, hop: 2e-6, t_c: 1e-10 }),
             single_copy_from: Some(256 << 10),
             hop_together: Some(4.5e-5),
-            torus: None,
-            link: None,
+            wiring: None,
             checked: None,
         }
     }

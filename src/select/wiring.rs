@@ -1,0 +1,76 @@
+//! How hosts are linked, where that is more than a link for every two of them.
+
+use crate::address::{dimension_for, Switches, Torus};
+use std::fmt;
+
+/// How hosts are linked, in the order of their ranks.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Wiring {
+    /// Neighbours on a cube.
+    Cube,
+    /// Neighbours on a torus.
+    Torus(Torus),
+    /// By a tree of switches.
+    Tree(Switches),
+}
+
+/// What messages between hosts take for the links that they go over.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct OfLinks {
+    /// How hosts are linked.
+    pub wiring: Wiring,
+    /// Seconds for each link. [`Machine::hop`](super::Machine::hop) is that of neighbours on a cube, and elsewhere that of two hosts that are as
+    /// far from each other as hosts are in the mean.
+    pub link: f64,
+}
+
+impl Wiring {
+    /// The torus, if there is one of so many hosts.
+    pub(super) fn torus(&self, hosts: usize) -> Option<Torus> {
+        match self {
+            Wiring::Torus(torus) if torus.hosts() == hosts => Some(*torus),
+            _ => None,
+        }
+    }
+
+    /// Links between two of so many hosts in the mean, beyond those that [`Machine::hop`](super::Machine::hop) has: on a cube a message
+    /// goes over (n + 1)/2 of them.
+    pub(super) fn beyond(&self, hosts: usize) -> f64 {
+        match self {
+            Wiring::Cube => f64::from(dimension_for(hosts).max(1) - 1) / 2.0,
+            Wiring::Torus(_) | Wiring::Tree(_) => 0.0,
+        }
+    }
+
+    /// Links between two of so many hosts in the mean, which [`Machine::hop`](super::Machine::hop) has.
+    pub(super) fn links(&self, hosts: usize) -> f64 {
+        match self {
+            Wiring::Cube => 0.0,
+            Wiring::Torus(torus) => torus.links(),
+            Wiring::Tree(switches) => switches.links(hosts),
+        }
+    }
+
+    /// The same between hosts whose numbers differ in one bit; `None` where that is not known, or another number for other hosts.
+    pub(super) fn links_by_bit(&self, hosts: usize) -> Option<f64> {
+        let links = match self {
+            Wiring::Cube => return None,
+            Wiring::Torus(torus) if torus.hosts() != hosts => return None,
+            Wiring::Torus(torus) if torus.sides().iter().any(|side| !side.is_power_of_two()) => return None,
+            Wiring::Torus(torus) => torus.links_by_bit().sum::<usize>(),
+            Wiring::Tree(switches) => switches.links_by_bit(hosts)?.sum(),
+        };
+        Some(links as f64 / f64::from(hosts.ilog2().max(1)))
+    }
+}
+
+/// As a tuning file has it.
+impl fmt::Display for Wiring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wiring::Cube => f.pad("cube"),
+            Wiring::Torus(torus) => write!(f, "torus {torus}"),
+            Wiring::Tree(switches) => write!(f, "tree {switches}"),
+        }
+    }
+}
