@@ -3,7 +3,8 @@
 //! The root leads its host, the first rank every other one. Hosts have positions, counted from the root's. Between them goes a 4-nomial
 //! tree: position p has the children p + d 4^j, d = 3, 2, 1, for all j such that 4^(j+1) divides p, the farthest first, and the subtree of
 //! such a child are the positions from p + d 4^j to p + (d + 1) 4^j - 1. So everything enters every host once, after at most ceil(log4 H)
-//! hops; within the host all ranks get it at the same time.
+//! hops; within the host all ranks get it at the same time. Where H is a power of two, positions are counted by exclusive or, and every child is a
+//! neighbour on the cube of the hosts but the third, which is two links away, and which the message is sent to first.
 
 use crate::algorithm::{Formula, Shape};
 use crate::schedule::{Problem, Route};
@@ -140,6 +141,24 @@ impl Hosts {
     }
 }
 
+/// The host at a position, as seen from that of the root.
+fn host_at(position: usize, home: usize, hosts: usize) -> usize {
+    if hosts.is_power_of_two() {
+        home ^ position
+    } else {
+        (home + position) % hosts
+    }
+}
+
+/// And the other way round.
+fn position_of(host: usize, home: usize, hosts: usize) -> usize {
+    if hosts.is_power_of_two() {
+        home ^ host
+    } else {
+        (host + hosts - home) % hosts
+    }
+}
+
 /// A message of the tree, to one of its ends.
 pub struct Message {
     pub round: usize,
@@ -162,10 +181,10 @@ pub fn messages(problem: &Problem, node: usize) -> (usize, Vec<Message>) {
         return (rounds, messages);
     }
     let home = problem.host_at(problem.root);
-    let host = |position: usize| (home + position) % tree.hosts;
+    let host = |position: usize| host_at(position, home, tree.hosts);
     let leader = |host: usize| if host == home { problem.root } else { ranks(host).start };
     let own = problem.host_at(node);
-    let (leads, position) = (leader(own), (own + tree.hosts - home) % tree.hosts);
+    let (leads, position) = (leader(own), position_of(own, home, tree.hosts));
     let mates = ranks(own).filter(|&mate| mate != leads).enumerate();
     let near = mates.map(|(nth, mate)| (tree.children() + nth, mate));
     if node != leads {
@@ -178,9 +197,10 @@ pub fn messages(problem: &Problem, node: usize) -> (usize, Vec<Message>) {
         }));
         return (rounds, messages);
     }
-    // Hosts lie side by side, the first one again behind the last.
+    // Hosts lie side by side, the first one again behind the last; by exclusive or they are those that share all bits but the last few.
     let places = |below: &Range<usize>| {
         let (first, count) = (host(below.start), below.len());
+        let first = if tree.hosts.is_power_of_two() { first - first % count } else { first };
         let straight = count.min(tree.hosts - first);
         let side_by_side = |first: usize, count: usize| ranks(first).start..ranks(first + count - 1).end;
         let again = (count > straight).then(|| side_by_side(0, count - straight));

@@ -35,6 +35,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
         let (messages, hops) = two_level::far(shape);
         (2 * messages, 2 * hops)
     }),
+    near_hosts: true,
     form: Form::Forward(write),
     ..dissemination::ALGORITHM
 };

@@ -31,6 +31,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     cost: "(c + R - 1) (M t_c + tau), c <= 3 ceil(log4 H)",
     formula,
     far: Some(two_level::far),
+    near_hosts: true,
     crossing: Some(|shape| (two_level::far(shape).0 * shape.count) as f64),
     form: Form::Forward(write),
     ..DEFAULTS

@@ -1,6 +1,6 @@
 //! Trees that are made for a latency.
 
-use super::super::{Machine, OfLinks, Times};
+use super::super::{Machine, OfLinks, Times, Wiring};
 use super::predict;
 use crate::address::Hosts;
 use crate::algorithm::{Algorithm, Formula, Latency, OnTorus, Parameters, PortModel};
@@ -67,6 +67,18 @@ fn beyond(hosts: usize, machine: &Machine) -> f64 {
     machine.wiring.map_or(0.0, |OfLinks { wiring, link }| wiring.beyond(hosts) * link)
 }
 
+/// What a message of an algorithm takes longer in the mean than one between hosts that are linked. Over two links in place of one it is there
+/// no later, if it starts so many messages before.
+fn farther(algorithm: &Algorithm, hosts: usize, machine: &Machine) -> f64 {
+    match machine.wiring {
+        _ if algorithm.cube_edges => 0.0,
+        Some(OfLinks { wiring: Wiring::Cube, link }) if algorithm.near_hosts && hosts.is_power_of_two() => {
+            (link - 2.0 * machine.tau).max(0.0)
+        }
+        _ => beyond(hosts, machine),
+    }
+}
+
 /// The seconds of so many hops between hosts, each of which takes that long in the mean. Where it is known how hosts are linked by the links:
 /// those that the formula says, or, where all ranks exchange messages along the edges of the cube, those between hosts whose
 /// numbers differ in one bit. (Packets wait for each other on the links that they share, which is not predicted, and in trees from a root
@@ -80,7 +92,7 @@ pub fn of_hops(
     hosts: usize,
     machine: &Machine,
 ) -> f64 {
-    let hop = if algorithm.cube_edges { hop } else { hop + beyond(hosts, machine) };
+    let hop = hop + farther(algorithm, hosts, machine);
     let exchange = parameters.packet.is_none() && algorithm.cube_edges && !algorithm.collective.has_root();
     let over = |links: OfLinks| {
         let over = match formula.links {
@@ -107,7 +119,7 @@ pub fn one_way(machine: &Machine) -> Machine {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{choose, Options, Wiring};
+    use super::super::super::{choose, Options};
     use super::*;
     use crate::address::Torus;
     use crate::collective::Collective;
