@@ -1,5 +1,6 @@
 //! Hosts on a tree of switches.
 
+use super::dimension_for;
 use std::fmt;
 use std::str::FromStr;
 
@@ -31,7 +32,8 @@ impl Switches {
         let mut below = [1; Switches::LEVELS];
         below.get_mut(..given.len())?.copy_from_slice(given);
         let sound = !given.is_empty() && given.iter().all(|most| (1..=Switches::MOST).contains(most));
-        sound.then_some(Switches { below })
+        let hosts = below.iter().try_fold(1usize, |hosts, below| hosts.checked_mul(*below));
+        (sound && hosts.is_some()).then_some(Switches { below })
     }
 
     /// The hosts below one switch of each level, the lowest first.
@@ -53,19 +55,23 @@ impl Switches {
 
     /// Links between two of so many hosts in the mean.
     pub fn links(&self, hosts: usize) -> f64 {
-        // Two for every host on each level whose switch it is not below.
+        // Two for every other host on each level whose switch it is not below.
+        let square = |hosts: usize| hosts as f64 * hosts as f64;
         let others = |block: usize| {
-            let (whole, rest) = (hosts / block, hosts % block);
-            (hosts * hosts - whole * block * block - rest * rest) as f64
+            let whole = (hosts / block) as f64 * square(block);
+            square(hosts) - whole - square(hosts % block)
         };
         let links = 2.0 * (others(1) + self.blocks().map(others).sum::<f64>());
-        links / (hosts * hosts).max(1) as f64
+        links / (square(hosts) - hosts as f64).max(1.0)
     }
 
-    /// The links between hosts whose numbers differ in one bit, the lowest first; `None` where they are not as many for all hosts.
+    /// The links between hosts whose numbers differ in one bit of those that so many hosts have, the lowest first; `None` where they are not as
+    /// many for all hosts.
     pub fn links_by_bit(&self, hosts: usize) -> Option<impl Iterator<Item = usize> + '_> {
         let halved = self.blocks().all(|block| block.is_power_of_two() || block >= hosts);
-        halved.then(|| (0..hosts.max(1).ilog2()).map(|bit| self.links_between(0, 1 << bit)))
+        // A number beyond the last host's stands for one of them.
+        let last = hosts.saturating_sub(1);
+        halved.then(|| (0..dimension_for(hosts)).map(move |bit| self.links_between(0, last.min(1 << bit))))
     }
 }
 
@@ -111,7 +117,7 @@ mod tests {
                 assert_eq!(switches.links_between(from, to), walked, "{switches}: {from} to {to}");
                 all += walked;
             }
-            let mean = all as f64 / (hosts * hosts) as f64;
+            let mean = all as f64 / (hosts * (hosts - 1)) as f64;
             assert!((switches.links(hosts) - mean).abs() < 1e-9, "{switches}: {mean}");
         }
     }
@@ -124,8 +130,10 @@ mod tests {
         };
         assert_eq!(links(&[4, 2], 16), Some(vec![2, 2, 4, 6]));
         assert_eq!(links(&[6], 12), None);
+        // Of 9 to 16 hosts, four bits.
+        assert_eq!(links(&[8], 9), Some(vec![2, 2, 2, 4]));
         // All on one switch.
-        assert_eq!(links(&[6], 5), Some(vec![2, 2]));
+        assert_eq!(links(&[6], 5), Some(vec![2, 2, 2]));
     }
 
     #[test]

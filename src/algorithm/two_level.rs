@@ -263,6 +263,8 @@ pub fn formula(shape: &Shape) -> Formula {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::address;
+    use crate::collective::{Call, Collective};
 
     /// Every position but the root's is entered once, in the round in which its parent sends, and by what is below of the parent.
     #[test]
@@ -302,6 +304,32 @@ mod tests {
             assert_eq!(height.iter().sum::<usize>(), tree.hops(), "{hosts}");
             assert_eq!(weights.iter().max(), Some(&tree.heaviest(&|below| 1000 - below)), "{hosts}");
             assert!(tree.fewest_below().eq(fewest), "{hosts}");
+        }
+    }
+
+    /// On a cube of hosts, whatever the root: two links only where two messages start later that go over one.
+    #[test]
+    fn messages_go_along_the_edges_of_a_cube_of_hosts() {
+        for (n, ranks) in (1..=6).flat_map(|n| [(n, 1), (n, 3)]) {
+            let (hosts, size) = (1usize << n, ranks << n);
+            let on = address::Hosts::with_ranks(&vec![ranks; hosts], false);
+            for root in 0..size {
+                let call = Call { hosts: on.clone(), ..Call::new(Collective::Broadcast, size, 1).with_root(root) };
+                let problem = Problem::new(&call);
+                for node in 0..size {
+                    let own = problem.host_at(node);
+                    let links = |message: &Message| (own ^ problem.host_at(message.peer)).count_ones();
+                    let sent = messages(&problem, node).1.into_iter().filter(|message| message.sends);
+                    let links: Vec<u32> = sent.map(|message| links(&message)).filter(|&links| links > 0).collect();
+                    for (nth, over) in links.iter().enumerate() {
+                        let later = links.get(nth + 1..nth + 3).unwrap_or_default();
+                        assert!(
+                            *over == 1 || *over == 2 && later == [1, 1],
+                            "{hosts} x {ranks}, {root}, {node}: {links:?}"
+                        );
+                    }
+                }
+            }
         }
     }
 }

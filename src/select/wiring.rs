@@ -6,12 +6,17 @@ use std::fmt;
 /// How hosts are linked, in the order of their ranks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Wiring {
-    /// Neighbours on a cube.
+    /// Neighbours on a cube; where [`Machine::pairs_linked`](super::Machine::pairs_linked) is false.
     Cube,
     /// Neighbours on a torus.
     Torus(Torus),
     /// By a tree of switches.
-    Tree(Switches),
+    Tree {
+        /// The switches.
+        switches: Switches,
+        /// Hosts below them all. Of calls on others it is not known where they are.
+        hosts: usize,
+    },
 }
 
 /// What messages between hosts take for the links that they go over.
@@ -38,29 +43,32 @@ impl Wiring {
     pub(super) fn beyond(&self, hosts: usize) -> f64 {
         match self {
             Wiring::Cube => f64::from(dimension_for(hosts).max(1) - 1) / 2.0,
-            Wiring::Torus(_) | Wiring::Tree(_) => 0.0,
+            Wiring::Torus(_) | Wiring::Tree { .. } => 0.0,
         }
     }
 
-    /// Links between two of so many hosts in the mean, which [`Machine::hop`](super::Machine::hop) has.
-    pub(super) fn links(&self, hosts: usize) -> f64 {
+    /// Links between two hosts in the mean, which [`Machine::hop`](super::Machine::hop) has.
+    pub(super) fn links(&self) -> f64 {
         match self {
             Wiring::Cube => 0.0,
             Wiring::Torus(torus) => torus.links(),
-            Wiring::Tree(switches) => switches.links(hosts),
+            Wiring::Tree { switches, hosts } => switches.links(*hosts),
         }
     }
 
-    /// The same between hosts whose numbers differ in one bit; `None` where that is not known, or another number for other hosts.
+    /// The same between those of so many hosts whose numbers differ in one bit; `None` where that is not known, or another number for
+    /// other hosts.
     pub(super) fn links_by_bit(&self, hosts: usize) -> Option<f64> {
         let links = match self {
-            Wiring::Cube => return None,
-            Wiring::Torus(torus) if torus.hosts() != hosts => return None,
-            Wiring::Torus(torus) if torus.sides().iter().any(|side| !side.is_power_of_two()) => return None,
-            Wiring::Torus(torus) => torus.links_by_bit().sum::<usize>(),
-            Wiring::Tree(switches) => switches.links_by_bit(hosts)?.sum(),
+            Wiring::Torus(torus)
+                if torus.hosts() == hosts && torus.sides().iter().all(|side| side.is_power_of_two()) =>
+            {
+                torus.links_by_bit().sum::<usize>()
+            }
+            Wiring::Tree { switches, hosts: all } if *all == hosts => switches.links_by_bit(hosts)?.sum(),
+            _ => return None,
         };
-        Some(links as f64 / f64::from(hosts.ilog2().max(1)))
+        Some(links as f64 / f64::from(dimension_for(hosts).max(1)))
     }
 }
 
@@ -70,7 +78,7 @@ impl fmt::Display for Wiring {
         match self {
             Wiring::Cube => f.pad("cube"),
             Wiring::Torus(torus) => write!(f, "torus {torus}"),
-            Wiring::Tree(switches) => write!(f, "tree {switches}"),
+            Wiring::Tree { switches, .. } => write!(f, "tree {switches}"),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::export::{Export, Format, Work};
 use crate::Failure;
 use hypercoll::address::Hosts;
 use hypercoll::collective::{Call, Collective};
-use hypercoll::select::{choose, Choice, Options};
+use hypercoll::select::{choose, parse_bytes, Choice, Options};
 use network::{Network, EAGER};
 use points::Point;
 use serde_json::{json, Value};
@@ -48,7 +48,7 @@ pub struct ScaleArgs {
     #[arg(long, value_delimiter = ',')]
     per_host: Vec<usize>,
     /// Bytes of a vector, or of all blocks together [default: 8 to 16 MiB]
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = parse_bytes)]
     bytes: Vec<usize>,
     /// Only this algorithm of ours, and no selectors
     #[arg(long)]

@@ -104,7 +104,9 @@ impl Network {
         match self {
             Network::Hypercube => Some(Wiring::Cube),
             Network::Torus => Torus::new(&box_of(hosts)).map(Wiring::Torus),
-            Network::FatTree | Network::FatTreeHalf => Switches::new(&[below(hosts)]).map(Wiring::Tree),
+            Network::FatTree | Network::FatTreeHalf => {
+                Switches::new(&[below(hosts)]).map(|switches| Wiring::Tree { switches, hosts })
+            }
             Network::Star | Network::Dragonfly => None,
         }
     }
@@ -114,7 +116,9 @@ impl Network {
         let links = match self {
             Network::Hypercube => 1.0,
             Network::Star => 2.0,
-            Network::FatTree | Network::FatTreeHalf => 4.0,
+            Network::FatTree | Network::FatTreeHalf => {
+                Switches::new(&[below(hosts)]).map_or(4.0, |switches| switches.links(hosts))
+            }
             // Round each ring, a quarter of it in the mean.
             Network::Torus => box_of(hosts).iter().sum::<usize>() as f64 / 4.0,
             Network::Dragonfly => 5.0,

@@ -145,7 +145,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let hop = machine.hop_together.filter(|_| together).unwrap_or(machine.hop);
     (at_rate + still + waits) * transfers
         + part * besides
-        + latency::of_hops(hops, hop, algorithm, parameters, &formula, shape.hosts, machine)
+        + latency::of_hops(hops, hop, algorithm, parameters, &formula, &shape, machine)
         + near
 }
 

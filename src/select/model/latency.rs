@@ -3,7 +3,7 @@
 use super::super::{Machine, OfLinks, Times, Wiring};
 use super::predict;
 use crate::address::Hosts;
-use crate::algorithm::{Algorithm, Formula, Latency, OnTorus, Parameters, PortModel};
+use crate::algorithm::{Algorithm, Form, Formula, Latency, OnTorus, Parameters, PortModel, Shape};
 use crate::collective::Call;
 
 /// For how much latency a tree is made: what a rank can start until another one has its message, between hosts and within one. A message
@@ -39,8 +39,7 @@ fn with(call: &Call, element: usize, machine: &Machine, burst: usize) -> Latency
     let hosts = call.hosts.as_ref().map_or(call.size, Hosts::len);
     let links = machine.wiring.filter(|_| alike(call));
     let torus = links.and_then(|links| Some((links.wiring.torus(hosts)?, links)));
-    let hop =
-        torus.map_or(machine.hop + beyond(hosts, &machine), |(_, links)| without_links(machine.hop, &links, hosts));
+    let hop = torus.map_or(machine.hop + beyond(hosts, &machine), |(_, links)| without_links(machine.hop, &links));
     let Machine { tau, t_c, near, shared, .. } = machine;
     let far = Times { tau, hop, t_c };
     let near = if shared.is_some() { far } else { near.unwrap_or(Times::NEAR) };
@@ -58,29 +57,29 @@ fn alike(call: &Call) -> bool {
 }
 
 /// A hop between neighbours that have no link between them.
-fn without_links(hop: f64, OfLinks { wiring, link }: &OfLinks, hosts: usize) -> f64 {
-    (hop - wiring.links(hosts) * link).max(0.0)
+fn without_links(hop: f64, OfLinks { wiring, link }: &OfLinks) -> f64 {
+    (hop - wiring.links() * link).max(0.0)
 }
 
 /// What a message between any two hosts takes longer in the mean than one between hosts that are linked.
 fn beyond(hosts: usize, machine: &Machine) -> f64 {
-    machine.wiring.map_or(0.0, |OfLinks { wiring, link }| wiring.beyond(hosts) * link)
+    let wiring = machine.wiring.filter(|_| !machine.pairs_linked);
+    wiring.map_or(0.0, |OfLinks { wiring, link }| wiring.beyond(hosts) * link)
 }
 
 /// What a message of an algorithm takes longer in the mean than one between hosts that are linked. Over two links in place of one it is there
-/// no later, if it starts so many messages before.
-fn farther(algorithm: &Algorithm, hosts: usize, machine: &Machine) -> f64 {
-    match machine.wiring {
+/// no later, if it starts two messages before. (Hosts with unlike numbers of ranks are not numbered as they are linked.)
+fn farther(algorithm: &Algorithm, shape: &Shape, machine: &Machine) -> f64 {
+    let near = algorithm.near_hosts && shape.hosts.is_power_of_two() && shape.on_host.0 == shape.on_host.1;
+    match machine.wiring.filter(|_| !machine.pairs_linked) {
         _ if algorithm.cube_edges => 0.0,
-        Some(OfLinks { wiring: Wiring::Cube, link }) if algorithm.near_hosts && hosts.is_power_of_two() => {
-            (link - 2.0 * machine.tau).max(0.0)
-        }
-        _ => beyond(hosts, machine),
+        Some(OfLinks { wiring: Wiring::Cube, link }) if near => (link - 2.0 * machine.tau).max(0.0),
+        _ => beyond(shape.hosts, machine),
     }
 }
 
 /// The seconds of so many hops between hosts, each of which takes that long in the mean. Where it is known how hosts are linked by the links:
-/// those that the formula says, or, where all ranks exchange messages along the edges of the cube, those between hosts whose
+/// those that the formula says, or, where all ranks, or leaders, exchange messages along the edges of the cube, those between hosts whose
 /// numbers differ in one bit. (Packets wait for each other on the links that they share, which is not predicted, and in trees from a root
 /// other algorithms, of which no links are known, go to near hosts as well: these stay what hops are in the mean.)
 pub fn of_hops(
@@ -89,21 +88,19 @@ pub fn of_hops(
     algorithm: &Algorithm,
     parameters: &Parameters,
     formula: &Formula,
-    hosts: usize,
+    shape: &Shape,
     machine: &Machine,
 ) -> f64 {
-    let hop = hop + farther(algorithm, hosts, machine);
-    let exchange = parameters.packet.is_none() && algorithm.cube_edges && !algorithm.collective.has_root();
-    let over = |links: OfLinks| {
-        let over = match formula.links {
-            0 if exchange => hops * links.wiring.links_by_bit(hosts)?,
-            0 => return None,
-            over => over as f64,
-        };
-        Some((links, over))
+    let hop = hop + farther(algorithm, shape, machine);
+    let along_bits = algorithm.cube_edges || matches!(algorithm.form, Form::Between(..));
+    let exchange = parameters.packet.is_none() && along_bits && !algorithm.collective.has_root();
+    let over = |links: OfLinks| match (links.wiring, formula.links) {
+        (Wiring::Torus(_), over @ 1..) => Some((links, over as f64)),
+        _ if exchange => Some((links, hops * links.wiring.links_by_bit(shape.hosts)?)),
+        _ => None,
     };
-    match machine.wiring.and_then(over) {
-        Some((links, over)) => hops * without_links(hop, &links, hosts) + over * links.link,
+    match machine.wiring.filter(|_| shape.on_host.0 == shape.on_host.1).and_then(over) {
+        Some((links, over)) => hops * without_links(hop, &links) + over * links.link,
         None => hops * hop,
     }
 }
@@ -162,15 +159,47 @@ mod tests {
     #[test]
     fn short_exchanges_stay_below_switches() -> crate::Result<()> {
         for (hosts, switches) in [(64, "8"), (256, "16"), (1024, "32"), (512, "8x8")] {
-            let tree = Wiring::Tree(switches.parse().expect("a tree"));
+            let tree = Wiring::Tree { switches: switches.parse().expect("a tree"), hosts };
             let chosen = |wiring: Option<Wiring>| {
                 let wiring = wiring.map(|wiring| OfLinks { wiring, link: 0.5e-6 });
-                let machine = Machine { tau: 0.5e-6, hop: 0.5e-6 * tree.links(hosts), wiring, ..Machine::network() };
+                let machine = Machine { tau: 0.5e-6, hop: 0.5e-6 * tree.links(), wiring, ..Machine::network() };
                 choose(&Call::new(Collective::AllReduce, hosts, 1), 8, &Options::default(), &machine)
                     .map(|choice| choice.algorithm.name)
             };
             assert_eq!((chosen(None)?, chosen(Some(tree))?), ("postal", "recursive_doubling"), "{hosts} {switches}");
         }
+        Ok(())
+    }
+
+    /// On a cube in which a link takes time, one message over two links takes less than two messages.
+    #[test]
+    fn short_trees_skip_nodes_where_links_are_quick() -> crate::Result<()> {
+        let chosen = |hosts, link: Option<f64>| {
+            let wiring = link.map(|link| OfLinks { wiring: Wiring::Cube, link });
+            let (tau, hop, ports) = (0.5e-6, 0.5e-6, PortModel::AllPorts);
+            let machine = Machine { tau, hop, ports, pairs_linked: false, wiring, ..Machine::network() };
+            choose(&Call::new(Collective::Reduce, hosts, 1), 8, &Options::default(), &machine)
+                .map(|choice| choice.algorithm.name)
+        };
+        // Of 6 us and 10 along the edges of the cube: a start, a link and what a receive takes for every dimension.
+        assert_eq!((chosen(64, Some(0.5e-6))?, chosen(1024, Some(0.5e-6))?), ("two_level", "two_level"));
+        assert_eq!(chosen(64, Some(4e-6))?, "sbt");
+        // Where hosts are not 2^n, what is far in numbers is far.
+        assert_eq!(chosen(60, Some(0.5e-6))?, "sbt");
+        Ok(())
+    }
+
+    /// Of what passes a link at once, too.
+    #[test]
+    fn links_count_where_a_port_has_recovered() -> crate::Result<()> {
+        let predicted = |link| {
+            let machine = Machine { burst: 16 << 10, hop: 9e-6, ..machine("8x4x4", link) };
+            let options = Options { algorithm: Some("recursive_doubling".into()), ..Options::default() };
+            choose(&Call::new(Collective::AllReduce, 128, 1), 8, &options, &machine).map(|choice| choice.predicted)
+        };
+        // In the mean a message goes over 4 links, between hosts whose numbers differ in one bit over 1, 2, 4, 1, 2, 1 and 2: 13 of 28.
+        let saved = predicted(0.0)? - predicted(1e-6)?;
+        assert!((saved / 15e-6 - 1.0).abs() < 1e-6, "{saved}");
         Ok(())
     }
 
@@ -197,7 +226,8 @@ mod tests {
             let formula = Formula { links, ..Formula::NOTHING };
             let packet = (!whole).then_some(1);
             let parameters = Parameters { packet, ..Parameters::new(PortModel::OnePort) };
-            of_hops(2.0, machine.hop, algorithm, &parameters, &formula, 4, &machine)
+            let shape = algorithm.shape(&Call::new(Collective::AllReduce, 4, 1), &parameters);
+            of_hops(2.0, machine.hop, algorithm, &parameters, &formula, &shape, &machine)
         };
         for (found, expected) in
             [(seconds(0, false), 4e-6), (seconds(0, true), 5e-6), (seconds(3, true), 5e-6), (seconds(9, false), 11e-6)]

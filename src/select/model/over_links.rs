@@ -98,9 +98,9 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let transfers = (at_rate + waits) * slower * machine.t_c * element as f64;
     // A port recovers while messages are on their way; a host with several at work is busy with them.
     let at_once = if one_port { (burst / load.max(1.0)).min(1.0) } else { 0.0 };
-    let meanwhile = messages * machine.tau + at_once * hops * machine.hop;
-    (1.0 - at_once) * latency::of_hops(hops, machine.hop, algorithm, parameters, &formula, shape.hosts, machine)
-        + together(meanwhile, transfers, machine.ports)
+    let under_way = latency::of_hops(hops, machine.hop, algorithm, parameters, &formula, &shape, machine);
+    let meanwhile = messages * machine.tau + at_once * under_way;
+    (1.0 - at_once) * under_way + together(meanwhile, transfers, machine.ports)
 }
 
 /// What the formula says, and where messages are cut into packets, the load of the busiest link: the last packet arrives behind it over

@@ -86,7 +86,7 @@ impl Tuning {
         let hop_together = section.optional("hop_together")?.map(|hop| hop.number()).transpose()?;
         let single_copy_from = section.optional("single_copy_from")?.map(|bytes| bytes.count()).transpose()?;
         let single_copy_from = single_copy_from.map(|bytes| if bytes == 0 { usize::MAX } else { bytes });
-        let (pairs_linked, wiring) = kind(&section)?;
+        let (pairs_linked, wiring) = kind(&section, machine.hosts)?;
         let [tau, hop, t_c, ports, packet, burst, eager] = section.those(keys)?;
         let parameters = Measured {
             tau: tau.number()?,
@@ -168,9 +168,9 @@ impl Tuning {
     }
 }
 
-/// The kind of network: whether every two hosts are linked as well as neighbours on the cube, and how they are linked, if a link is said to
+/// The kind of network of so many hosts: whether every two are linked as well as neighbours on the cube, and how they are linked, if a link is said to
 /// take something.
-fn kind(section: &Section) -> Result<(bool, Option<OfLinks>), String> {
+fn kind(section: &Section, hosts: usize) -> Result<(bool, Option<OfLinks>), String> {
     let link = section.optional("link")?;
     let refuse_link = |link: Entry| Err(link.refuse("what a link takes counts on a cube, a torus or a tree only"));
     let Some(kind) = section.optional("kind")? else {
@@ -183,7 +183,7 @@ fn kind(section: &Section) -> Result<(bool, Option<OfLinks>), String> {
         "star" if sides.is_empty() => None,
         "cube" if sides.is_empty() => Some(Wiring::Cube),
         "torus" => Some(Wiring::Torus(sides.trim().parse().map_err(refuse)?)),
-        "tree" => Some(Wiring::Tree(sides.trim().parse().map_err(refuse)?)),
+        "tree" => Some(Wiring::Tree { switches: sides.trim().parse().map_err(refuse)?, hosts }),
         _ => {
             let why = format!("'{text}' is none of star, cube, torus 8x8x16 (its sides), tree 32 (hosts on a switch)");
             return Err(kind.refuse(why));
@@ -224,16 +224,19 @@ mod tests {
 
     #[test]
     fn the_kind_of_network_says_what_is_linked() {
+        let tree = Wiring::Tree { switches: "16x8".parse().expect("a tree"), hosts: network().machine.hosts };
         let kinds = [
-            ("\"star\"", true),
-            ("\"cube\"", false),
-            ("\"cube\"\nlink = 1e-6", false),
-            ("\"torus 4x2\"\nlink = 1e-6", true),
-            ("\"tree 16x8\"\nlink = 1e-6", true),
+            ("\"star\"", true, None),
+            ("\"cube\"", false, None),
+            ("\"cube\"\nlink = 1e-6", false, Some(Wiring::Cube)),
+            ("\"torus 4x2\"\nlink = 1e-6", true, Some(Wiring::Torus("4x2".parse().expect("a torus")))),
+            ("\"tree 16x8\"\nlink = 1e-6", true, Some(tree)),
         ];
-        for (kind, linked) in kinds {
+        for (kind, linked, wiring) in kinds {
             let text = network().text().replace("pairs_linked = false", &format!("kind = {kind}"));
-            assert_eq!(Tuning::parse(&text).map(|tuning| tuning.parameters.pairs_linked), Ok(linked), "{kind}");
+            let wiring = wiring.map(|wiring| OfLinks { wiring, link: 1e-6 });
+            let read = Tuning::parse(&text).map(|tuning| (tuning.parameters.pairs_linked, tuning.wiring));
+            assert_eq!(read, Ok((linked, wiring)), "{kind}");
             // Written and read again.
             let again =
                 Tuning::parse(&text).and_then(|tuning| Tuning::parse(&tuning.text()).map(|again| (tuning, again)));
