@@ -86,7 +86,7 @@ pub struct Algorithm {
     /// All ranks of a host are leaders, each for some of the other hosts.
     pub all_lead: bool,
     /// Where hosts are 2^n, messages between hosts go along the edges of their cube, but for some over two of them, which start two messages
-    /// before the last: see [`two_level`](super::broadcast::two_level).
+    /// before the last: see `two_level`.
     pub near_hosts: bool,
     /// Where a tree is made for a latency ([`Parameters::latency`]): what follows one another on the way to the last rank, which is less
     /// than the rounds, which are the root's, and the hops together.
