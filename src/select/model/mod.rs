@@ -8,6 +8,7 @@ mod shared_memory;
 pub(super) use latency::of as latency;
 
 use super::{Machine, Options};
+use crate::address::{dimension_for, Hosts};
 use crate::algorithm::{Algorithm, Parameters, PortModel};
 use crate::collective::Call;
 use crate::executor::SINGLE_COPY_FROM;
@@ -15,6 +16,9 @@ use crate::executor::SINGLE_COPY_FROM;
 /// Packets that are considered on a network, in bytes, from and to.
 const SHORTEST_PACKET: usize = 1 << 10;
 const LARGEST_PACKET: usize = 1 << 18;
+
+/// Shorter ones are hardly shorter than the headers of the frames that carry them.
+const LEAST_PACKET: usize = 512;
 
 /// A packet that is no longer is never too long, in bytes.
 const GOOD_PACKET: usize = 4 << 10;
@@ -94,12 +98,20 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
     let several = call.hosts.is_some() && !one_port;
     let at_once = Some(machine.burst.max(GOOD_PACKET)).filter(|_| several && machine.burst > 0);
     let shortest = machine.packet.filter(|packet| one_port && (SHORTEST_PACKET..limit).contains(packet));
-    let sizes = (shortest.unwrap_or(SHORTEST_PACKET).ilog2()..)
+    let shortest = shortest.unwrap_or(SHORTEST_PACKET);
+    let sizes = (shortest.ilog2()..)
         .map(|shift| 1usize << shift)
         .take_while(|bytes| *bytes < limit)
         .chain([limit])
         .filter(|bytes| at_once.is_none_or(|burst| *bytes <= burst));
-    let timed = sizes.map(|bytes| (bytes / element.max(1)).clamp(1, space)).map(|packet| {
+    // Of a vector that is shorter than a packet on every way of the cube, so that all ways are used.
+    let ways = dimension_for(call.hosts.as_ref().map_or(call.size, Hosts::len)).max(1) as usize;
+    // (Where hosts have several ranks, messages cost more than is predicted: of 1 KiB on 4 hosts of 4, in packets of 512 bytes, a reduction took
+    // 442 us, whole 321.)
+    let least = if call.hosts.is_some() { SHORTEST_PACKET } else { LEAST_PACKET };
+    let each = Some(space.div_ceil(ways)).filter(|each| (least..shortest.min(GOOD_PACKET)).contains(&(each * element)));
+    let sizes = sizes.map(|bytes| (bytes / element.max(1)).clamp(1, space));
+    let timed = sizes.chain(each).map(|packet| {
         let parameters = Parameters { packet: Some(packet), ..*asked };
         (packet, predict(algorithm, call, element, &parameters, machine))
     });
