@@ -22,6 +22,7 @@
 //! assert_eq!(walk, [0b000, 0b001, 0b011, 0b010, 0b110, 0b111, 0b101, 0b100]);
 //! ```
 
+mod factors;
 mod hosting;
 mod hosts;
 mod switches;

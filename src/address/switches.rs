@@ -1,6 +1,6 @@
 //! Hosts on a tree of switches.
 
-use super::dimension_for;
+use super::{dimension_for, factors};
 use std::fmt;
 use std::str::FromStr;
 
@@ -29,17 +29,12 @@ impl Switches {
 
     /// The tree with so many below each switch, the lowest first; `None` if one is 0 or too many, or there are too many levels.
     pub fn new(given: &[usize]) -> Option<Switches> {
-        let mut below = [1; Switches::LEVELS];
-        below.get_mut(..given.len())?.copy_from_slice(given);
-        let sound = !given.is_empty() && given.iter().all(|most| (1..=Switches::MOST).contains(most));
-        let hosts = below.iter().try_fold(1usize, |hosts, below| hosts.checked_mul(*below));
-        (sound && hosts.is_some()).then_some(Switches { below })
+        factors::sound(given, Switches::MOST).map(|below| Switches { below })
     }
 
     /// The hosts below one switch of each level, the lowest first.
     fn blocks(&self) -> impl Iterator<Item = usize> + '_ {
-        let levels = self.below.iter().rposition(|&below| below > 1).map_or(1, |last| last + 1);
-        self.below[..levels].iter().scan(1, |hosts, below| {
+        factors::used(&self.below).iter().scan(1, |hosts, below| {
             *hosts *= below;
             Some(*hosts)
         })
@@ -77,9 +72,7 @@ impl Switches {
 
 impl fmt::Display for Switches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let levels = self.blocks().count();
-        let below: Vec<String> = self.below[..levels].iter().map(usize::to_string).collect();
-        f.pad(&below.join("x"))
+        f.pad(&factors::text(&self.below))
     }
 }
 
@@ -87,8 +80,7 @@ impl FromStr for Switches {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Switches, String> {
-        let below: Option<Vec<usize>> = text.split('x').map(|below| below.trim().parse().ok()).collect();
-        below.and_then(|below| Switches::new(&below)).ok_or_else(|| {
+        factors::parse(text).and_then(|below| Switches::new(&below)).ok_or_else(|| {
             let (levels, most) = (Switches::LEVELS, Switches::MOST);
             format!(
                 "'{text}' is no tree of switches; that is what is below each of them, on up to {levels} levels, 1 to {most}, as 16x8"

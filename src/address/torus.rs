@@ -1,5 +1,6 @@
 //! Hosts on a torus.
 
+use super::factors;
 use std::fmt;
 use std::str::FromStr;
 
@@ -28,11 +29,7 @@ impl Torus {
 
     /// The torus with these sides; `None` if one is 0 or too long, or there are too many.
     pub fn new(given: &[usize]) -> Option<Torus> {
-        let mut sides = [1; Torus::SIDES];
-        sides.get_mut(..given.len())?.copy_from_slice(given);
-        let sound = !given.is_empty() && given.iter().all(|side| (1..=Torus::LONGEST).contains(side));
-        let hosts = sides.iter().try_fold(1usize, |hosts, side| hosts.checked_mul(*side));
-        (sound && hosts.is_some()).then_some(Torus { sides })
+        factors::sound(given, Torus::LONGEST).map(|sides| Torus { sides })
     }
 
     /// Hosts along each side.
@@ -87,9 +84,7 @@ impl Torus {
 
 impl fmt::Display for Torus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let last = self.sides.iter().rposition(|&side| side > 1).unwrap_or(0);
-        let sides: Vec<String> = self.sides[..=last].iter().map(usize::to_string).collect();
-        f.pad(&sides.join("x"))
+        f.pad(&factors::text(&self.sides))
     }
 }
 
@@ -97,8 +92,7 @@ impl FromStr for Torus {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Torus, String> {
-        let sides: Option<Vec<usize>> = text.split('x').map(|side| side.trim().parse().ok()).collect();
-        sides.and_then(|sides| Torus::new(&sides)).ok_or_else(|| {
+        factors::parse(text).and_then(|sides| Torus::new(&sides)).ok_or_else(|| {
             let (most, longest) = (Torus::SIDES, Torus::LONGEST);
             format!("'{text}' is no torus; that is up to {most} sides of 1 to {longest} hosts, as 8x8x16")
         })

@@ -1,7 +1,6 @@
 //! Whether an algorithm serves a call.
 
 use super::{Algorithm, Latency, OnTorus, Parameters, PortModel};
-use crate::address::Hosts;
 use crate::collective::{Call, Known, Layout};
 use crate::error::{Error, Result};
 use crate::topology::sbnt::Variant;
@@ -57,7 +56,7 @@ impl Algorithm {
         if [far, near].iter().any(|lambda| !(1..=Latency::MOST).contains(lambda)) {
             return unsuited("latency", format!("takes numbers from 1 to {}", Latency::MOST));
         }
-        let hosts = call.hosts.as_ref().map_or(call.size, Hosts::len);
+        let hosts = call.host_count();
         if let Some(OnTorus { torus, .. }) = torus.filter(|on| on.torus.hosts() != hosts) {
             return unsuited("latency", format!("is for {hosts} hosts, not {torus}"));
         }

@@ -126,6 +126,11 @@ impl Call {
         permutation.iter().enumerate().all(swaps).then_some((v, w))
     }
 
+    /// The number of hosts; as many as ranks where nothing is known of them.
+    pub(crate) fn host_count(&self) -> usize {
+        self.hosts.as_ref().map_or(self.size, Hosts::len)
+    }
+
     /// The hosts by which ranks have their places as nodes; none where operands, or results, go by rank.
     pub(crate) fn placing(&self) -> Option<&Hosts> {
         let placing = |hosts: &&Hosts| if self.collective.is_prefix() { hosts.in_order() } else { !self.ordered };

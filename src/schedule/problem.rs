@@ -40,7 +40,7 @@ impl<'c> Problem<'c> {
 
     /// The number of hosts; as many as ranks where nothing is known of them.
     pub fn hosts(&self) -> usize {
-        self.call.hosts.as_ref().map_or(self.call.size, Hosts::len)
+        self.call.host_count()
     }
 
     /// The place of a rank, as it is seen from the nodes.

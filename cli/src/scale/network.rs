@@ -104,9 +104,7 @@ impl Network {
         match self {
             Network::Hypercube => Some(Wiring::Cube),
             Network::Torus => Torus::new(&box_of(hosts)).map(Wiring::Torus),
-            Network::FatTree | Network::FatTreeHalf => {
-                Switches::new(&[below(hosts)]).map(|switches| Wiring::Tree { switches, hosts })
-            }
+            Network::FatTree | Network::FatTreeHalf => switches(hosts).map(|switches| Wiring::Tree { switches, hosts }),
             Network::Star | Network::Dragonfly => None,
         }
     }
@@ -116,9 +114,7 @@ impl Network {
         let links = match self {
             Network::Hypercube => 1.0,
             Network::Star => 2.0,
-            Network::FatTree | Network::FatTreeHalf => {
-                Switches::new(&[below(hosts)]).map_or(4.0, |switches| switches.links(hosts))
-            }
+            Network::FatTree | Network::FatTreeHalf => switches(hosts).map_or(4.0, |switches| switches.links(hosts)),
             // Round each ring, a quarter of it in the mean.
             Network::Torus => box_of(hosts).iter().sum::<usize>() as f64 / 4.0,
             Network::Dragonfly => 5.0,
@@ -165,6 +161,11 @@ fn topology(kind: &str, parameters: &str) -> String {
 /// Hosts on one switch of a fat tree.
 fn below(hosts: usize) -> usize {
     (1..).map(|bit| 1 << bit).find(|below| below * below >= hosts).unwrap_or(2)
+}
+
+/// Its switches.
+fn switches(hosts: usize) -> Option<Switches> {
+    Switches::new(&[below(hosts)])
 }
 
 /// The sides of a box of at least so many hosts that is near to a cube: the smallest of those with sides that differ by a factor of

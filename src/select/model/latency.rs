@@ -2,7 +2,6 @@
 
 use super::super::{Machine, OfLinks, Times, Wiring};
 use super::predict;
-use crate::address::Hosts;
 use crate::algorithm::{Algorithm, Form, Formula, Latency, OnTorus, Parameters, PortModel, Shape};
 use crate::collective::Call;
 
@@ -36,7 +35,7 @@ fn with(call: &Call, element: usize, machine: &Machine, burst: usize) -> Latency
         let starts = 1.0 + hop / (tau + t_c * bytes).max(f64::MIN_POSITIVE);
         (starts.round() as usize).clamp(1, Latency::MOST)
     };
-    let hosts = call.hosts.as_ref().map_or(call.size, Hosts::len);
+    let hosts = call.host_count();
     let links = machine.wiring.filter(|_| alike(call));
     let torus = links.and_then(|links| Some((links.wiring.torus(hosts)?, links)));
     let hop = torus.map_or(machine.hop + beyond(hosts, &machine), |(_, links)| without_links(machine.hop, &links));
@@ -71,8 +70,8 @@ fn beyond(hosts: usize, machine: &Machine) -> f64 {
 /// no later, if it starts two messages before. (Hosts with unlike numbers of ranks are not numbered as they are linked.)
 fn farther(algorithm: &Algorithm, shape: &Shape, machine: &Machine) -> f64 {
     let near = algorithm.near_hosts && shape.hosts.is_power_of_two() && shape.on_host.0 == shape.on_host.1;
-    match machine.wiring.filter(|_| !machine.pairs_linked) {
-        _ if algorithm.cube_edges => 0.0,
+    match machine.wiring {
+        _ if algorithm.cube_edges || machine.pairs_linked => 0.0,
         Some(OfLinks { wiring: Wiring::Cube, link }) if near => (link - 2.0 * machine.tau).max(0.0),
         _ => beyond(shape.hosts, machine),
     }
@@ -118,7 +117,7 @@ pub fn one_way(machine: &Machine) -> Machine {
 mod tests {
     use super::super::super::{choose, Options};
     use super::*;
-    use crate::address::Torus;
+    use crate::address::{Hosts, Torus};
     use crate::collective::Collective;
 
     /// Hosts of one rank or of two; a hop of 1 us and what the links take in the mean.

@@ -8,7 +8,7 @@ mod shared_memory;
 pub(super) use latency::of as latency;
 
 use super::{Machine, Options};
-use crate::address::{dimension_for, Hosts};
+use crate::address::dimension_for;
 use crate::algorithm::{Algorithm, Parameters, PortModel};
 use crate::collective::Call;
 use crate::executor::SINGLE_COPY_FROM;
@@ -17,7 +17,7 @@ use crate::executor::SINGLE_COPY_FROM;
 const SHORTEST_PACKET: usize = 1 << 10;
 const LARGEST_PACKET: usize = 1 << 18;
 
-/// Shorter ones are hardly shorter than the headers of the frames that carry them.
+/// The same where a vector has fewer packets than ways, in bytes: shorter ones are hardly shorter than the headers of the frames that carry them.
 const LEAST_PACKET: usize = 512;
 
 /// A packet that is no longer is never too long, in bytes.
@@ -105,7 +105,7 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
         .chain([limit])
         .filter(|bytes| at_once.is_none_or(|burst| *bytes <= burst));
     // Of a vector that is shorter than a packet on every way of the cube, so that all ways are used.
-    let ways = dimension_for(call.hosts.as_ref().map_or(call.size, Hosts::len)).max(1) as usize;
+    let ways = dimension_for(call.host_count()).max(1) as usize;
     // (Where hosts have several ranks, messages cost more than is predicted: of 1 KiB on 4 hosts of 4, in packets of 512 bytes, a reduction took
     // 442 us, whole 321.)
     let least = if call.hosts.is_some() { SHORTEST_PACKET } else { LEAST_PACKET };
