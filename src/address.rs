@@ -121,6 +121,17 @@ pub fn dimension_for(size: usize) -> u32 {
     usize::BITS - size.saturating_sub(1).leading_zeros()
 }
 
+/// The periods of addresses of n bits, each with the number of addresses that have it.
+pub(crate) fn periods(n: u32) -> impl Iterator<Item = (usize, usize)> {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for period in (1..=n as usize).filter(|period| (n as usize).is_multiple_of(*period)) {
+        // All words of so many bits, repeated, but those that repeat a shorter one.
+        let shorter: usize = found.iter().filter(|(p, _)| period.is_multiple_of(*p)).map(|(_, nodes)| nodes).sum();
+        found.push((period, (1 << period) - shorter));
+    }
+    found.into_iter()
+}
+
 /// C(n, k): the nodes at distance k from a node of the n-cube. `k` may not exceed `n`.
 pub(crate) fn binomial(n: u32, k: u32) -> usize {
     (0..k as usize).fold(1, |value, i| value * (n as usize - i) / (i + 1))

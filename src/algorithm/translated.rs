@@ -9,12 +9,15 @@
 //! 0 sends first.
 
 use super::{Figure, Formula, Parameters, PortModel, Shape};
-use crate::address::period;
+use crate::address::{period, periods};
 use crate::collective::part;
 use crate::schedule::{Problem, Route};
 use crate::topology::sbg::{Sbg, Share};
-use crate::topology::sbnt::Variant;
+use crate::topology::sbnt::{Sbnt, Variant};
 use std::ops::Range;
+
+/// The dimension up to which what crosses every dimension is counted by a walk: 35 nodes.
+const COUNTED: u32 = 8;
 
 /// N translated SBnTs or, with the blocks of cyclic nodes split over all their parents, SBGs.
 pub struct Translated {
@@ -156,6 +159,23 @@ impl Translated {
         traffic
     }
 
+    /// Of the SBnT's dimensions the blocks that cross the busiest one, level by level, and on all levels together.
+    ///
+    /// Above dimension [`COUNTED`] at most: of the n subtrees no dimension carries more than n times the largest would spread evenly, the
+    /// root and all cyclic nodes counted as if they were in each (tested).
+    fn busiest(&self, personalised: bool) -> (usize, usize) {
+        let n = self.n as usize;
+        if self.n > COUNTED {
+            let largest = Sbnt::new(self.n, self.variant).subtree_nodes(0);
+            let at_most = if personalised { n * (largest + 1) / 2 } else { largest };
+            return (at_most, at_most);
+        }
+        let traffic = self.traffic(personalised);
+        let busiest = traffic.iter().map(|level| level.iter().max().copied().unwrap_or(0)).sum();
+        let load = (0..n).map(|port| traffic.iter().map(|level| level[port]).sum()).max().unwrap_or(0);
+        (busiest, load)
+    }
+
     /// The cost of [`Self::replicated`] (`personalised` false) or [`Self::personalised`], by the paper's table 2: with
     /// one port every element that a node receives takes its time; with all ports each level takes as long as its
     /// busiest dimension, which for the SBG is all of them alike.
@@ -176,9 +196,7 @@ impl Translated {
             let load = if personalised { nodes / 2.0 * m } else { split as f64 };
             (split as f64, load)
         } else {
-            let traffic = self.traffic(personalised);
-            let busiest: usize = traffic.iter().map(|level| level.iter().max().copied().unwrap_or(0)).sum();
-            let load = (0..n).map(|port| traffic.iter().map(|level| level[port]).sum::<usize>()).max().unwrap_or(0);
+            let (busiest, load) = self.busiest(personalised);
             (busiest as f64 * m, load as f64 * m)
         };
         let elements = match self.ports {
@@ -191,6 +209,7 @@ impl Translated {
         // What is for others is kept until it is sent on.
         let scratch = if personalised { received - (nodes - 1.0) * m } else { 0.0 };
         let exact = !self.split || splits_evenly(shape);
+        let counted = self.split || self.n <= COUNTED;
         Formula {
             rounds: self.rounds(),
             elements,
@@ -201,8 +220,8 @@ impl Translated {
             path: received,
             ..Formula::NOTHING
         }
-        .at_most(&[Figure::Load], exact || personalised)
-        .at_most(&[Figure::Elements], exact || self.ports != PortModel::AllPorts)
+        .at_most(&[Figure::Load], counted && (exact || personalised))
+        .at_most(&[Figure::Elements], counted && exact || self.ports != PortModel::AllPorts)
         // Parts of the shortest blocks are empty.
         .at_most(&[Figure::Hops], !self.split || shape.count >= n)
     }
@@ -212,27 +231,16 @@ impl Translated {
 /// period p is cut into n/p parts, so that one of every p such blocks is whole, as it were, and of these parts are at most
 /// ceil(count p/n) elements long.
 pub fn split_blocks(n: u32, count: usize) -> usize {
-    by_period(n).map(|(period, nodes)| (nodes - usize::from(period == 1)) / period * part_of(n, period, count)).sum()
+    periods(n).map(|(period, nodes)| (nodes - usize::from(period == 1)) / period * part_of(n, period, count)).sum()
 }
 
 /// The same, each block as often as its node has levels; of a period half of all address bits are ones.
 fn split_blocks_by_level(n: u32, count: usize) -> usize {
-    by_period(n).map(|(period, nodes)| n as usize * nodes / (2 * period) * part_of(n, period, count)).sum()
+    periods(n).map(|(period, nodes)| n as usize * nodes / (2 * period) * part_of(n, period, count)).sum()
 }
 
 fn part_of(n: u32, period: usize, count: usize) -> usize {
     count.div_ceil(n as usize / period)
-}
-
-/// The periods of addresses of n bits, each with the number of addresses that have it.
-fn by_period(n: u32) -> impl Iterator<Item = (usize, usize)> {
-    let mut found: Vec<(usize, usize)> = Vec::new();
-    for period in (1..=n as usize).filter(|period| (n as usize).is_multiple_of(*period)) {
-        // All words of so many bits, repeated, but those that repeat a shorter one.
-        let shorter: usize = found.iter().filter(|(p, _)| period.is_multiple_of(*p)).map(|(_, nodes)| nodes).sum();
-        found.push((period, (1 << period) - shorter));
-    }
-    found.into_iter()
 }
 
 /// Whether the blocks of cyclic nodes can be split evenly.

@@ -73,7 +73,17 @@ impl Hosts {
 
     /// The way down to a position on which the messages weigh the most, given what one weighs into a subtree of so many positions.
     pub fn heaviest(self, weight: &impl Fn(usize) -> usize) -> usize {
-        let ways = self.subtrees().map(|(positions, _)| weight(positions) + Hosts::new(positions).heaviest(weight));
+        if self.first() == 0 {
+            return 0;
+        }
+        // Into and down a subtree that is not cut off: of 4^k positions, 4^(k - 1) of them, and so on.
+        let full = |positions: usize| {
+            std::iter::successors(Some(positions), |nearer| Some(nearer / RADIX).filter(|n| *n > 0)).map(weight).sum()
+        };
+        let ways = self.subtrees().enumerate().map(|(nth, (positions, _))| match nth {
+            0 => weight(positions) + Hosts::new(positions).heaviest(weight),
+            _ => full(positions),
+        });
         ways.max().unwrap_or(0)
     }
 

@@ -48,6 +48,7 @@ pub mod sbg;
 pub mod sbnt;
 #[cfg(test)]
 mod sbnt_lemmas;
+mod sbnt_sizes;
 pub mod sbt;
 pub mod swapped;
 pub mod tcbt;

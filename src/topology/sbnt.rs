@@ -79,7 +79,7 @@ impl Variant {
         }
     }
 
-    pub(super) fn minimises(self) -> bool {
+    pub(crate) fn minimises(self) -> bool {
         matches!(self, Variant::MinRight | Variant::MinLeftReversed)
     }
 
@@ -169,18 +169,9 @@ impl Sbnt {
         1 << if self.variant.rotates_left() { self.n - 1 - j } else { j }
     }
 
-    /// The number of nodes of subtree `j` of the root, without walking it: one node of every necklace of more than j nodes.
-    ///
-    /// By theorem 1 the largest is subtree 0, and the subtrees from n/2 on are the smallest. Ho & Johnsson 1988, table 1.
-    pub fn subtree_nodes(&self, j: u32) -> usize {
-        // Of the 2^d addresses of d bits, those of a shorter period are repetitions of shorter ones.
-        let mut necklaces = vec![0; self.n as usize + 1];
-        for d in (1..=self.n as usize).filter(|&d| (self.n as usize).is_multiple_of(d)) {
-            let shorter: usize = (1..d).filter(|&e| d.is_multiple_of(e)).map(|e| e * necklaces[e]).sum();
-            necklaces[d] = ((1 << d) - shorter) / d;
-        }
-        // The root is a necklace of its own.
-        necklaces.iter().skip(j as usize + 1).sum::<usize>() - usize::from(j == 0 && self.n > 0)
+    /// Which of the four trees.
+    pub fn variant(&self) -> Variant {
+        self.variant
     }
 
     /// The index of `c` and its distinguished address (of B(c) in the reversed variants).

@@ -82,7 +82,8 @@ pub fn gathered(shape: &Shape) -> Formula {
 
 /// Which part of the blocks of a distance travels in which wave.
 struct Waves {
-    n: u32,
+    /// The blocks of every distance, and those of all nearer ones, that a link of the root carries.
+    carried: Vec<(f64, f64)>,
     /// What a link carries in the last wave, the last two, and so on, in blocks; without the first wave, which takes the rest.
     ends: Vec<f64>,
 }
@@ -107,7 +108,13 @@ impl Waves {
                 high = r;
             }
         }
-        Waves { n, ends: (1..k).map(|terms| sum(high, terms)).collect() }
+        let mut nearer = 0.0;
+        let carried = (0..=n).map(|l| {
+            let own = if l == 0 { 0.0 } else { binomial(n, l) as f64 / f64::from(n) };
+            nearer += own;
+            (own, nearer - own)
+        });
+        Waves { carried: carried.collect(), ends: (1..k).map(|terms| sum(high, terms)).collect() }
     }
 
     /// k.
@@ -119,12 +126,11 @@ impl Waves {
     ///
     /// It is cut where every node on the way can give equal parts, if there is such a place.
     fn portion(&self, wave: usize, l: u32, block: Range<usize>) -> Range<usize> {
-        let links = f64::from(self.n);
-        let nearer: f64 = (1..l).map(|l| binomial(self.n, l) as f64 / links).sum();
+        let (own, nearer) = self.carried[l as usize];
         let cut = |waves: usize| {
             let Some(end) = waves.checked_sub(1) else { return block.start };
             let Some(end) = self.ends.get(end) else { return block.end };
-            let share = (end - nearer) / (binomial(self.n, l) as f64 / links);
+            let share = (end - nearer) / own;
             if share >= 1.0 {
                 return block.end;
             }

@@ -37,7 +37,7 @@
 //! Example, n = 3, root 0, all ports: round 0: block 7 to 1; round 1: 3 to 1, 6 to 2, 5 to 4, and 7 from 1 to 3; round
 //! 2: 1, 2, 4 to themselves, 3 from 1, 6 from 2, 5 from 4, 7 from 3. Cyclic, B = M: the root sends 7; 5 6 3; 4 2 1.
 
-use crate::address::{mask, reverse_bits};
+use crate::address::mask;
 use crate::algorithm::tree_scatter::{
     all_ports, by_level, by_level_cost, by_subtree, packets, relayed, sending_order, subtree_order, subtree_sizes,
 };
@@ -109,8 +109,8 @@ pub fn formula(shape: &Shape) -> Formula {
     let common = match packet(shape) {
         Some(packet) if packet <= count => common.at_most(&[Figure::Path], shape.full_packets()),
         // What is for several nodes goes on only when all of it has come.
-        None if by_subtrees => Formula { path: (deepest(&tree, parameters.variant) * count) as f64, ..common },
-        Some(_) => common.with_path((deepest(&tree, parameters.variant) * count) as f64, false),
+        None if by_subtrees => common.with_path(deepest(&tree, count), tree.path_is_counted()),
+        Some(_) => common.with_path(deepest(&tree, count), false),
         None => common,
     };
     if all_ports(&parameters) {
@@ -133,76 +133,88 @@ pub fn gathered(shape: &Shape) -> Formula {
         Some(packet) if packet <= count => forward.with_path((others * count) as f64, shape.full_packets()),
         None if at_once => forward.with_path((others * count) as f64, true),
         whole => {
-            let path = together(&Sbnt::new(n, parameters.variant)) * count;
-            forward.with_path(path as f64, whole.is_none())
+            let path = together(&Sbnt::new(n, parameters.variant), count);
+            forward.with_path(path, whole.is_none() && !forward.at_most.contains(Figure::Path))
         }
     }
 }
 
-/// The blocks that follow one another until all are at the root, if every node waits for those of its subtree and receives, in its
-/// turn, what is there first.
-fn together(tree: &Sbnt) -> usize {
-    // Backwards a walk comes to every node after those below it: by level, when their blocks are together, and how many.
-    let mut waiting: Vec<Vec<(usize, usize)>> = vec![Vec::new(); tree.dimension() as usize + 2];
-    let mut all = 0;
-    for (_, level, size) in subtree_sizes(tree, 0).into_iter().rev() {
-        let mut below = std::mem::take(&mut waiting[level as usize + 1]);
-        below.sort_unstable();
-        all = below.into_iter().fold(0, |time: usize, (there, blocks)| time.max(there) + blocks);
-        waiting[level as usize].push((all, size));
-    }
-    all
+/// What follows one another down the path of the largest subtree, every node's whole subtree.
+fn deepest(tree: &Sbnt, count: usize) -> f64 {
+    (tree.path_nodes(0).into_iter().sum::<usize>() * count) as f64
 }
 
-/// Down the longest path, 1, 11, 111, ..., the nodes of each node's subtree.
-fn deepest(tree: &Sbnt, variant: Variant) -> usize {
+/// What follows one another until all is at the root, if every node waits for the blocks of its subtree and receives, in its turn, what is
+/// there first: the root takes the last subtree's after all others', and that comes together down its path. (So does the root of a scatter
+/// through one port end with the last subtree.)
+fn together(tree: &Sbnt, count: usize) -> f64 {
     let n = tree.dimension();
-    let node = |level| if variant.rotates_left() { reverse_bits(mask(level), n) } else { mask(level) };
-    (1..=n).map(|level| tree.subtree_size(node(level))).sum()
+    ((mask(n) + tree.path_nodes(n - 1).into_iter().skip(1).sum::<usize>()) * count) as f64
 }
 
 fn through_all_ports(shape: &Shape, tree: &Sbnt, common: Formula) -> Formula {
-    let (n, count, top) = (shape.n as usize, shape.count, tree.top(0));
-    let own = tree.subtree_nodes(0);
+    let (n, count) = (shape.n as usize, shape.count);
     if shape.parameters.order == Some(Order::Postorder) {
-        let (rounds, elements) = match packet(shape) {
+        return match packet(shape) {
             Some(packet) if packet <= count => {
-                let rounds = own * count.div_ceil(packet);
-                let exact = shape.full_packets();
+                let rounds = tree.subtree_nodes(0) * count.div_ceil(packet);
                 let elements = shape.in_packets(rounds, 1);
-                return Formula { rounds, elements, ..common }.at_most(&[Figure::Elements], exact);
+                Formula { rounds, elements, ..common }.at_most(&[Figure::Elements], shape.full_packets())
             }
-            Some(packet) => packed(shape, tree, packet, |q, c| q + tree.level(c) as usize - 1),
-            None => {
-                let mut longest = vec![0; n];
-                for (_, level, size) in subtree_sizes(tree, top) {
-                    longest[level as usize] = size.max(longest[level as usize]);
-                }
-                (n, longest.into_iter().sum::<usize>() * count)
-            }
+            Some(packet) => packed(shape, tree, packet, 1, common),
+            None => Formula { rounds: n, elements: common.path, ..common }
+                .at_most(&[Figure::Elements], tree.path_is_counted()),
         };
-        return Formula { rounds, elements: elements as f64, ..common };
     }
-    let levels = |top: usize| {
-        let mut sizes = vec![0; n];
-        tree.subtree(top).for_each(|(_, level)| sizes[level as usize] += 1);
-        sizes
-    };
-    let own = levels(top);
+    let own = tree.level_nodes();
     if let Some(packet) = packet(shape) {
         return by_level_cost(common, own.into_iter(), count, Some(packet));
     }
-    // In the round in which the root sends a level, the nodes of level 1 send what is as far from their children.
-    let below: Vec<Vec<usize>> = tree.children(top).map(levels).collect();
-    let busiest = own.into_iter().enumerate().map(|(d, own)| below.iter().map(|sizes| sizes[d]).fold(own, usize::max));
-    // Where nodes of level 2 are busier than the root, data waits for them.
-    let elements = (busiest.sum::<usize>() * count) as f64;
+    // In the round in which the root sends a level, the nodes of level 1 send what is as far from their children. In the minimising
+    // variants that is less (Lemma 4); in the others data waits for them where they are busier.
+    let busier = tree.children(tree.top(0)).filter(|_| !tree.variant().minimises());
+    let busiest = busier.fold(own, |busiest, child| {
+        let mut sizes = vec![0; n];
+        tree.subtree(child).for_each(|(_, level)| sizes[level as usize] += 1);
+        busiest.into_iter().zip(sizes).map(|(own, below)| own.max(below)).collect()
+    });
+    let elements = (busiest.into_iter().sum::<usize>() * count) as f64;
     Formula { rounds: n, elements, ..common }.with_path(elements, elements == common.load)
 }
 
-/// Rounds and elements where packets of several blocks go down all subtrees: what packet q has for node c and those below it goes to
-/// c in `round(q, c)`.
-fn packed(shape: &Shape, tree: &Sbnt, packet: usize, round: impl Fn(usize, usize) -> usize) -> (usize, usize) {
+/// The largest cube whose packets of several blocks are followed through all its subtrees, each time that a formula is asked for.
+const FOLLOWED: u32 = 8;
+
+/// Packets of several blocks down all subtrees, one to each in `cycle` rounds: packet q enters node c in round `cycle` q + its delay, which
+/// is the label one port at a time, the level with all ports.
+fn packed(shape: &Shape, tree: &Sbnt, packet: usize, cycle: usize, common: Formula) -> Formula {
+    if shape.n <= FOLLOWED {
+        let (rounds, elements) = followed(shape, tree, packet, cycle);
+        return Formula { rounds, elements: elements as f64, ..common };
+    }
+    let n = shape.n as usize;
+    let most: Vec<usize> = if cycle == 1 {
+        tree.path_nodes(0)
+    } else {
+        // Subtrees leave the root in turn, and the last one's path is what is left.
+        let path = tree.path_nodes(shape.n - 1).into_iter();
+        (0..shape.n).map(|j| tree.subtree_nodes(j)).chain(path.skip(1)).collect()
+    };
+    // What a node with the largest subtree of a delay takes of a packet.
+    let carried = |delay: usize, packet: usize| most.get(delay).map_or(0, |nodes| packet.min(nodes * shape.count));
+    let all = most[0] * shape.count;
+    let full = all.div_ceil(packet) - 1;
+    let last = all - full * packet;
+    let cycles: usize = (0..cycle).map(|delay| full * carried(delay, packet)).sum();
+    // In the last cycle the packet before is still on its way farther down.
+    let before = |delay: usize| carried(delay + cycle, if full > 0 { packet } else { 0 });
+    let end: usize = (0..most.len()).map(|delay| carried(delay, last).max(before(delay))).sum();
+    let rounds = full * cycle + if cycle == 1 { n } else { 2 * n - 2 };
+    Formula { rounds, elements: (cycles + end) as f64, ..common }.at_most(&[Figure::Rounds, Figure::Elements], false)
+}
+
+/// Rounds and elements of these packets, by following them.
+fn followed(shape: &Shape, tree: &Sbnt, packet: usize, cycle: usize) -> (usize, usize) {
     let postorder = shape.parameters.order == Some(Order::Postorder);
     let mut longest: Vec<usize> = Vec::new();
     for j in 0..shape.n {
@@ -216,7 +228,7 @@ fn packed(shape: &Shape, tree: &Sbnt, packet: usize, round: impl Fn(usize, usize
             .for_each(|(at, node)| begins[node] = at * shape.count);
         let mut carried = vec![0; (nodes.len() * shape.count).div_ceil(packet)];
         let mut touched = Vec::new();
-        for (at, (c, _, size)) in nodes.into_iter().enumerate() {
+        for (at, (c, level, size)) in nodes.into_iter().enumerate() {
             for (begin, end) in begins[at..at + size].iter().map(|&begin| (begin, begin + shape.count)) {
                 let packets = begin / packet..end.div_ceil(packet);
                 for (q, carried) in packets.clone().zip(&mut carried[packets]) {
@@ -226,8 +238,9 @@ fn packed(shape: &Shape, tree: &Sbnt, packet: usize, round: impl Fn(usize, usize
                     *carried += end.min((q + 1) * packet) - begin.max(q * packet);
                 }
             }
+            let delay = if cycle == 1 { level } else { tree.label(c).unwrap_or(0) } as usize;
             for q in touched.drain(..) {
-                let round = round(q, c);
+                let round = q * cycle + delay;
                 longest.resize(longest.len().max(round + 1), 0);
                 longest[round] = longest[round].max(std::mem::take(&mut carried[q]));
             }
@@ -237,9 +250,7 @@ fn packed(shape: &Shape, tree: &Sbnt, packet: usize, round: impl Fn(usize, usize
 }
 
 fn through_one_port(shape: &Shape, tree: &Sbnt, common: Formula) -> Formula {
-    let (n, count, others) = (shape.n, shape.count, shape.nodes() - 1);
-    // Cycles after the root's last one, at most.
-    let tail = (n as usize).saturating_sub(2);
+    let (n, count, others) = (shape.n as usize, shape.count, shape.nodes() - 1);
     match packet(shape) {
         Some(packet) if packet <= count => {
             // The root sends in every round; relays are at different packets of their blocks.
@@ -247,23 +258,10 @@ fn through_one_port(shape: &Shape, tree: &Sbnt, common: Formula) -> Formula {
             let elements = shape.in_packets(rounds, 1);
             Formula { rounds, elements, ..common }.at_most(&[Figure::Elements], shape.full_packets())
         }
-        Some(packet) => {
-            // The root turns to the same subtree again after n cycles.
-            let label = |c: usize| tree.label(c).map_or(0, |label| label as usize);
-            let (rounds, elements) = packed(shape, tree, packet, |q, c| q * n as usize + label(c));
-            Formula { rounds, elements: elements as f64, ..common }
-        }
-        None => {
-            // Round by round the longest message: subtree j is in round j + k with its edges k places from its base.
-            let mut longest = vec![0; n as usize + tail];
-            for j in 0..n {
-                for (c, _, size) in subtree_sizes(tree, tree.top(j)) {
-                    let longest = &mut longest[tree.label(c).map_or(0, |label| label as usize)];
-                    *longest = size.max(*longest);
-                }
-            }
-            Formula { rounds: longest.len(), elements: (longest.into_iter().sum::<usize>() * count) as f64, ..common }
-        }
+        // The root turns to the same subtree again after n cycles.
+        Some(packet) => packed(shape, tree, packet, n, common),
+        None => Formula { rounds: n + n.saturating_sub(2), elements: together(tree, count), ..common }
+            .at_most(&[Figure::Elements], tree.path_is_counted()),
     }
 }
 
