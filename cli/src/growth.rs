@@ -1,4 +1,5 @@
-//! `hypercoll growth`: what planning one rank's call takes as the number of ranks grows.
+//! `hypercoll growth`: what a call takes before its first message, as the number of ranks grows: the choice of an algorithm, and the
+//! plan of one rank.
 
 use crate::call::CallArgs;
 use crate::figures::chart::{draw, Axis, Figure, Series};
@@ -7,6 +8,7 @@ use hypercoll::algorithm::registry::ALGORITHMS;
 use hypercoll::algorithm::{Algorithm, PortModel};
 use hypercoll::collective::Collective;
 use hypercoll::schedule::{BufferRange, Schedule};
+use hypercoll::select::{choose, Machine};
 use serde_json::{json, Value};
 use std::io::Write;
 use std::path::PathBuf;
@@ -36,14 +38,26 @@ const ODD: usize = 1_000_003;
 /// An algorithm whose plan takes longer is not asked for more ranks.
 const LONG: Duration = Duration::from_secs(1);
 
-/// One algorithm on one number of ranks: rank 0, the root where there is one, which has as much to do as any.
+/// One number of ranks: the plan of an algorithm for rank 0, the root where there is one, which has as much to do as any; or the choice.
 struct Plan {
-    algorithm: &'static Algorithm,
+    collective: Collective,
+    /// The algorithm; none for the choice.
+    algorithm: Option<&'static str>,
     size: usize,
     time: Duration,
+    /// What the plan consists of; the choice has nothing.
     operations: usize,
     bytes: usize,
 }
+
+impl Plan {
+    fn name(&self) -> &'static str {
+        self.algorithm.unwrap_or(CHOICE)
+    }
+}
+
+/// The name of the choice among algorithms.
+const CHOICE: &str = "(choice)";
 
 /// Bytes of a schedule, but for what links it to others.
 fn bytes(schedule: &Schedule) -> usize {
@@ -59,7 +73,24 @@ fn plan(algorithm: &'static Algorithm, size: usize, count: usize) -> Option<Plan
     let start = Instant::now();
     let schedule = algorithm.schedule(&call, &parameters, 0);
     let time = start.elapsed();
-    Some(Plan { algorithm, size, time, operations: schedule.operations().len(), bytes: bytes(&schedule) })
+    Some(Plan {
+        collective: algorithm.collective,
+        algorithm: Some(algorithm.name),
+        size,
+        time,
+        operations: schedule.operations().len(),
+        bytes: bytes(&schedule),
+    })
+}
+
+/// The choice on the network built in, the second time that it is made.
+fn choice(collective: Collective, size: usize, count: usize) -> Option<Plan> {
+    let (call, options) = CallArgs::default().open(collective, size, count).ok()?;
+    let (element, machine) = (size_of::<f64>(), Machine::network());
+    choose(&call, element, &options, &machine).ok()?;
+    let start = Instant::now();
+    choose(&call, element, &options, &machine).ok()?;
+    Some(Plan { collective, algorithm: None, size, time: start.elapsed(), operations: 0, bytes: 0 })
 }
 
 pub fn run(args: &GrowthArgs, out: &mut dyn Write) -> Result<(), Failure> {
@@ -68,7 +99,11 @@ pub fn run(args: &GrowthArgs, out: &mut dyn Write) -> Result<(), Failure> {
         sizes.insert(sizes.len() - 1, ODD);
     }
     let mut plans: Vec<Plan> = Vec::new();
-    for algorithm in ALGORITHMS.iter().filter(|row| args.collective.is_none_or(|only| only == row.collective)) {
+    let asked = |collective| args.collective.is_none_or(|only| only == collective);
+    for collective in Collective::ALL.into_iter().filter(|collective| asked(*collective)) {
+        plans.extend(sizes.iter().filter_map(|&size| choice(collective, size, args.count)));
+    }
+    for algorithm in ALGORITHMS.iter().filter(|row| asked(row.collective)) {
         for &size in &sizes {
             let Some(plan) = plan(algorithm, size, args.count) else { continue };
             let long = plan.time > LONG;
@@ -89,39 +124,35 @@ pub fn run(args: &GrowthArgs, out: &mut dyn Write) -> Result<(), Failure> {
     if args.json {
         let row = |plan: &Plan| {
             json!({
-                "collective": plan.algorithm.collective.name(), "algorithm": plan.algorithm.name, "size": plan.size,
+                "collective": plan.collective.name(), "algorithm": plan.algorithm, "size": plan.size,
                 "seconds": plan.time.as_secs_f64(), "operations": plan.operations, "bytes": plan.bytes,
             })
         };
         writeln!(out, "{}", Value::from(plans.iter().map(row).collect::<Vec<_>>()))?;
         return Ok(());
     }
-    writeln!(out, "{:<22} {:<32} {:>9} {:>12} {:>11} {:>12}", "", "", "ranks", "plan us", "operations", "bytes")?;
+    writeln!(out, "{:<22} {:<32} {:>9} {:>12} {:>11} {:>12}", "", "", "ranks", "us", "operations", "bytes")?;
     // The first and the last of each algorithm's: what lies between is in the pictures and the JSON.
-    for group in plans.chunk_by(|a, b| std::ptr::eq(a.algorithm, b.algorithm)) {
+    for group in plans.chunk_by(|a, b| (a.collective, a.algorithm) == (b.collective, b.algorithm)) {
         let ends = if group.len() > 1 { vec![&group[0], &group[group.len() - 1]] } else { vec![&group[0]] };
-        for Plan { algorithm, size, time, operations, bytes } in ends {
-            let micros = time.as_secs_f64() * 1e6;
-            let collective = algorithm.collective.name();
-            writeln!(
-                out,
-                "{collective:<22} {:<32} {size:>9} {micros:>12.1} {operations:>11} {bytes:>12}",
-                algorithm.name
-            )?;
+        for plan in ends {
+            let Plan { collective, size, time, operations, bytes, .. } = plan;
+            let (collective, name, micros) = (collective.name(), plan.name(), time.as_secs_f64() * 1e6);
+            writeln!(out, "{collective:<22} {name:<32} {size:>9} {micros:>12.1} {operations:>11} {bytes:>12}")?;
         }
     }
     Ok(())
 }
 
-/// The times of all algorithms of a collective.
+/// The times of a collective's choice and of all its algorithms.
 fn figure(collective: Collective, plans: &[Plan]) -> Option<Figure> {
-    let own = || plans.iter().filter(|plan| plan.algorithm.collective == collective);
+    let own = || plans.iter().filter(|plan| plan.collective == collective);
     let mut series: Vec<Series> = Vec::new();
     for plan in own() {
         let point = ((plan.size as f64).log2(), plan.time.as_secs_f64());
-        match series.iter_mut().find(|series| series.label == plan.algorithm.name) {
+        match series.iter_mut().find(|series| series.label == plan.name()) {
             Some(series) => series.simulated.push(point),
-            None => series.push(Series { simulated: vec![point], ..Series::new(plan.algorithm.name.into()) }),
+            None => series.push(Series { simulated: vec![point], ..Series::new(plan.name().into()) }),
         }
     }
     for series in &mut series {
@@ -129,12 +160,12 @@ fn figure(collective: Collective, plans: &[Plan]) -> Option<Figure> {
     }
     (!series.is_empty()).then(|| Figure {
         name: collective.name(),
-        title: "Planning one rank's call",
+        title: "Before the first message: the choice, and the plan of one rank",
         setting: format!("{}, one element; 10^6 + 3 ranks between 2^19 and 2^20", collective.name()),
         marks: "measured once, on one core",
         formula: "what the rank itself sends, receives and combines is the bound",
         x: Axis::dimension(),
-        y: Axis::seconds("time to plan"),
+        y: Axis::seconds("time"),
         series,
     })
 }

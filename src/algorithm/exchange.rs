@@ -209,12 +209,12 @@ pub fn pairwise(
 ) {
     let one_way = parameters.ports == PortModel::OneWay;
     route.set_rounds(2 * problem.nodes());
-    for k in 1..problem.nodes() {
-        let peer = node ^ k;
-        // Where nodes have no rank of their own, their blocks are empty, and so are those for them.
-        if problem.hosting.owner(node).is_none() || problem.hosting.owner(peer).is_none() {
-            continue;
-        }
+    // Where nodes have no rank of their own, their blocks are empty, and so are those for them.
+    let owned = |node| problem.hosting.owner(node).is_some();
+    if !owned(node) {
+        return;
+    }
+    for (k, peer) in (1..problem.nodes()).map(|k| (k, node ^ k)).filter(|(_, peer)| owned(*peer)) {
         let round = |sender: usize| if one_way { 2 * (k - 1) + usize::from(sender > sender ^ k) } else { k - 1 };
         route.send(round(node), peer, [item(node, peer)]);
         route.receive(round(peer), peer, [item(peer, node)]);

@@ -177,9 +177,11 @@ const MOST_LABELS: usize = 12;
 
 const SIZE: (u32, u32) = (980, 580);
 const HEAD: u32 = 92;
-/// Room for the labels at the ends of the lines.
+/// Room for the labels at the ends of the lines, unless one of them is longer.
 const LABELS: u32 = 210;
 const LABEL_GAP: i32 = 18;
+/// Room for the line to a label and its mark, and for each of its letters.
+const LABEL_ROOM: (u32, u32) = (60, 7);
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Places, Places>>;
@@ -216,14 +218,16 @@ impl Ranged for Places {
 pub fn draw(figure: &Figure) -> Outcome<String> {
     let mut svg = String::new();
     {
-        let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        let labels = room_for_labels(figure);
+        let size = (SIZE.0 + labels - LABELS, SIZE.1);
+        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         root.fill(&WHITE).map_err(failed)?;
         let (head, rest) = root.split_vertically(HEAD);
         head.draw_text(figure.title, &bold(19.0), (24, 14)).map_err(failed)?;
         head.draw_text(&figure.setting, &text(13.0, &GREY), (24, 42)).map_err(failed)?;
         let note = format!("marks: {}; {}", figure.marks, figure.formula);
         head.draw_text(&note, &text(13.0, &GREY), (24, 62)).map_err(failed)?;
-        let mut chart = frame(&rest, figure)?;
+        let mut chart = frame(&rest, figure, labels)?;
         for (series, look) in looks(figure) {
             draw_series(&mut chart, figure, series, look)?;
         }
@@ -272,12 +276,18 @@ fn looks(figure: &Figure) -> Vec<(&Series, Look)> {
     figure.series.iter().map(|series| (series, look(series.stroke))).collect()
 }
 
-fn frame<'a, 'b>(area: &'a Area<'b>, figure: &Figure) -> Outcome<Chart<'a, 'b>> {
+/// Where a label is long, the drawing is wider.
+fn room_for_labels(figure: &Figure) -> u32 {
+    let longest = figure.series.iter().map(|series| series.label.chars().count()).max().unwrap_or(0);
+    LABELS.max(LABEL_ROOM.0 + LABEL_ROOM.1 * longest as u32)
+}
+
+fn frame<'a, 'b>(area: &'a Area<'b>, figure: &Figure, labels: u32) -> Outcome<Chart<'a, 'b>> {
     let points = || figure.series.iter().flat_map(Series::points);
     let (x, y) = (figure.x.places(points().map(|point| point.0)), figure.y.places(points().map(|point| point.1)));
     let mut chart = ChartBuilder::on(area)
         .margin(12)
-        .margin_right(LABELS)
+        .margin_right(labels)
         .x_label_area_size(46)
         .y_label_area_size(78)
         .build_cartesian_2d(x, y)
@@ -394,6 +404,21 @@ mod tests {
         figure.series[0].measured = vec![(2048.0, 1.0)];
         let svg = draw(&figure).expect("a drawing");
         assert_eq!((svg.matches("<circle").count(), svg.matches(r#"r="7""#).count()), (4, 2));
+    }
+
+    #[test]
+    fn a_long_label_makes_the_drawing_wider() {
+        let width = |label: &str| {
+            let series = Series { simulated: vec![(1.0, 1.0), (2.0, 2.0)], ..Series::new(label.into()) };
+            let (x, y) = (Axis::dimension(), Axis::linear("y"));
+            let (title, setting) = ("A title", String::new());
+            let figure = Figure { name: "a", title, setting, marks: "m", formula: "f", x, y, series: vec![series] };
+            let svg = draw(&figure).expect("a drawing");
+            let width = svg.split_once("width=\"").and_then(|(_, rest)| rest.split('"').next()?.parse::<u32>().ok());
+            width.expect("a width")
+        };
+        assert_eq!(width("recursive_halving"), SIZE.0);
+        assert_eq!(width("recursive_doubling_symmetrized") - SIZE.0, 60 + 7 * 30 - LABELS);
     }
 
     #[test]

@@ -58,11 +58,12 @@ fn what_cannot_be_exported_is_refused() {
 }
 
 #[test]
-fn growth_has_a_row_an_algorithm_and_size() {
+fn growth_has_a_row_for_the_choice_and_every_algorithm() {
     let rows = parsed("growth scan --max-dim 11 --json");
     let rows = rows.as_array().expect("a list");
     let algorithms = ALGORITHMS.iter().filter(|row| row.collective == Collective::Scan).count();
-    assert_eq!(rows.len(), 2 * algorithms);
+    assert_eq!(rows.len(), 2 * (1 + algorithms));
+    assert_eq!(rows.iter().filter(|row| row["algorithm"].is_null()).count(), 2);
     for row in rows {
         has_keys(row, &["collective", "algorithm", "size", "seconds", "operations", "bytes"], "growth");
     }
