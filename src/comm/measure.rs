@@ -27,10 +27,14 @@ const SHORT: usize = 64;
 /// that follow one another each time.
 const TURNS: usize = 8;
 const ROUNDS: usize = 4;
-/// Bytes of long messages: the first ones, how many times as long the next ones are, at least and at most, and the longest.
+/// The same where ranks share cores: all takes longer there, a barrier most of all, and there are more of them to tell.
+const TURNS_IN_TURN: usize = 4;
+/// Bytes of long messages: the first ones, how many times as long the next ones are, at least and at most, and the longest; and the longest
+/// of ranks that share cores, of which there are more.
 const FIRST: usize = 16 << 10;
 const LONGER: [f64; 2] = [4.0, 16.0];
 const LONGEST: usize = 256 << 10;
+const LONGEST_IN_TURN: usize = 2 * SINGLE_COPY_FROM;
 /// Bytes of a message after a pause, of which what a link lets pass at once is no great part; of those before it, a quarter; and seconds
 /// of the pause at most.
 const AFTER_PAUSE: usize = 128 << 10;
@@ -39,8 +43,6 @@ const PAUSE: f64 = 10e-3;
 const SEEN_FROM: f64 = 20.0;
 /// Times that long messages are measured, of which the least counts.
 const TRIES: usize = 3;
-/// Bytes of messages that are copied once or twice. To touch memory for longer ones took as long as all else together.
-const COPIED: [usize; 2] = [SINGLE_COPY_FROM, LONGEST];
 /// Hosts of which several ports may work at once, at least.
 pub(super) const HOSTS: usize = 4;
 /// Seconds that are long enough for one.
@@ -172,6 +174,9 @@ struct Ring<'c> {
     next: Vec<usize>,
     /// Ranks that take turns on a core, if all share their memory.
     turn: f64,
+    /// Times that short messages are measured, and bytes of the longest ones.
+    turns: usize,
+    longest: usize,
     /// Bytes of the packets of long messages; where all share one memory, they are copied as a whole.
     packet: Option<usize>,
     /// What is sent, and where what is received goes: used again, as memory that nobody has touched takes longer.
@@ -182,10 +187,16 @@ impl<'c> Ring<'c> {
     fn of(cube: &'c Hypercube, next: impl Fn(usize) -> usize) -> Ring<'c> {
         let shared = cube.machine.shared;
         let cores = shared.map_or(cube.size, |shared| shared.cores);
+        let (turns, longest) = match cube.size > cores {
+            false => (TURNS, LONGEST),
+            true => (TURNS_IN_TURN, LONGEST_IN_TURN),
+        };
         Ring {
             cube,
             next: (0..cube.size).map(next).collect(),
             turn: (cube.size as f64 / cores as f64).max(1.0),
+            turns,
+            longest,
             packet: shared.is_none().then_some(PACKET),
             buffers: RefCell::default(),
         }
@@ -207,13 +218,13 @@ impl<'c> Ring<'c> {
     fn short(&self, messages: usize) -> Result<f64> {
         // The first messages between two ranks open their connection.
         self.send(messages * SHORT, SHORT, 1)?;
-        let mut times = [0.0; TURNS];
+        let mut times = vec![0.0; self.turns];
         for time in &mut times {
             *time = self.send(messages * SHORT, SHORT, ROUNDS)?;
         }
         times.sort_by(f64::total_cmp);
         let takes_part = if self.next[self.cube.rank] == self.cube.rank { 0.0 } else { 1.0 };
-        let mut sums = [takes_part * times[TURNS / 4], takes_part];
+        let mut sums = [takes_part * times[self.turns / 4], takes_part];
         self.cube.all_reduce_in_place(&mut sums, SystemOperation::sum())?;
         Ok(sums[0] / sums[1])
     }
@@ -231,13 +242,13 @@ impl<'c> Ring<'c> {
             }
             self.cube.all_reduce_in_place(&mut times, SystemOperation::max())?;
             let [one, three] = times;
-            if one >= ENOUGH || bytes >= LONGEST {
+            if one >= ENOUGH || bytes >= self.longest {
                 // Whatever disturbed a run, a byte takes about as much as in the mean.
                 let mean = three / (3 * bytes) as f64;
                 return Ok(((three - one - 2.0 * latency) / (2 * bytes) as f64).clamp(mean / 2.0, 1.5 * mean));
             }
             let [least, most] = LONGER;
-            bytes = LONGEST.min(bytes * (ENOUGH / one).clamp(least, most) as usize);
+            bytes = self.longest.min(bytes * (ENOUGH / one).clamp(least, most) as usize);
         }
     }
 
@@ -271,7 +282,8 @@ impl<'c> Ring<'c> {
         if any == 0 {
             return Ok(None);
         }
-        for bytes in COPIED {
+        // To touch memory for longer ones took as long as all else together.
+        for bytes in [SINGLE_COPY_FROM, LONGEST] {
             let mut times = [f64::INFINITY; 2];
             for _ in 0..TRIES {
                 for (time, from) in times.iter_mut().zip([bytes, usize::MAX]) {
