@@ -391,7 +391,7 @@ impl Ours {
         // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
         let own = unsafe { &mut *self.own };
         if own.native_is_faster(call, element) {
-            quick::remember(self.kind, own.comm, self.key, quick::always(), None);
+            self.remember(quick::always(), None);
             return Err(Left::ToMpi("measured faster"));
         }
         if let Some(start) = &mut self.start {
@@ -421,12 +421,21 @@ impl Ours {
                         Ok(())
                     }
                     (Who::Native, Some(stands)) => {
-                        quick::remember(self.kind, comm, self.key, stands, None);
+                        self.remember(stands, None);
                         Err(Left::ToMpi("found faster"))
                     }
                     (Who::Native, None) => Err(Left::ToMpi("tried out")),
                 }
             }
+        }
+    }
+
+    /// Who makes calls like this one, from now on, if that is to stay so.
+    fn remember(&self, stands: *const AtomicU64, again: Option<Again>) {
+        // SAFETY: there while the call is, as in `choose`.
+        let own = unsafe { &*self.own };
+        if own.is_settled() {
+            quick::remember(self.kind, own.comm, self.key, stands, again);
         }
     }
 
@@ -504,7 +513,7 @@ impl Ours {
         // With the program's own buffers, such a call can be made again without a look at what it is.
         if let (Some(stands), true, true, Some(_)) = (self.stands, sent.is_direct(), received.is_direct(), self.key) {
             let again = Again { own: self.own, cube: Rc::clone(cube), planned, operation: op, first: self.first };
-            quick::remember(self.kind, (*self.own).comm, self.key, stands, Some(again));
+            self.remember(stands, Some(again));
         }
         Ok(())
     }

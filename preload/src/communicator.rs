@@ -54,6 +54,10 @@ pub struct Communicator {
 /// Whether the program has made nonblocking calls.
 static STARTS: AtomicBool = AtomicBool::new(false);
 
+/// The call on a communicator from which on what is not known of a memory that all ranks share is measured. That takes as long as many
+/// short calls, of which most programs have either a few or very many.
+const MEASURED_FROM: u64 = 64;
+
 /// Communicators that get a hypercube before anybody knows whether they will need it.
 const MANY: u64 = 1000;
 
@@ -269,7 +273,12 @@ impl Communicator {
             Cube::Ours(_) if form == Form::Nonblocking && (*own).started.is_none() => {
                 return Err("a hypercube that was made before there were such calls");
             }
-            Cube::Ours(_) => return Ok(()),
+            Cube::Ours(_) => {
+                if form == Form::Blocking && (*own).measures() && !(*own).is_settled() {
+                    Communicator::settle(own);
+                }
+                return Ok(());
+            }
             Cube::Later if form == Form::Nonblocking => return Err("no hypercube yet, and no time to make one"),
             Cube::Later if (*own).calls < asked.from && (*own).is_young() => return Err("a young communicator"),
             Cube::Later => (),
@@ -295,7 +304,7 @@ impl Communicator {
         }
         // Most communicators have no nonblocking calls. That of all ranks gets its hypercube before it is known.
         let starts = asked.from == 1 || (*own).is_world() || STARTS.load(Relaxed);
-        let made = made((*own).comm, (*own).rank, [c_int::from(!starts), asked.compares as c_int]);
+        let made = made((*own).comm, (*own).rank, (*own).measures(), [c_int::from(!starts), asked.compares as c_int]);
         (*own).cube = match made {
             Some((cube, [nobody_starts, tries])) => {
                 (*own).tries = Compares::of(tries);
@@ -315,6 +324,39 @@ impl Communicator {
             Cube::Native(why) => Err(why),
             _ => Ok(()),
         }
+    }
+
+    /// Whether calls are worth a measurement by now.
+    fn measures(&self) -> bool {
+        self.calls >= MEASURED_FROM
+    }
+
+    /// Whether its hypercube stays: calls before that are not remembered, so that all ranks count them.
+    pub fn is_settled(&self) -> bool {
+        match &self.cube {
+            Cube::Ours(cube) => cube.is_measured(),
+            _ => true,
+        }
+    }
+
+    /// Replaces hypercubes that know little of the machine; those of nonblocking calls under way go with the calls. What has been tried
+    /// out was tried out with other choices.
+    ///
+    /// # Safety
+    /// As for [`Communicator::ready`].
+    unsafe fn settle(own: *mut Communicator) {
+        // A broken one stays broken.
+        if (*own).cubes().any(Hypercube::is_broken) {
+            return;
+        }
+        let Some((cube, _)) = made((*own).comm, (*own).rank, true, []) else { return };
+        // They have been accepted.
+        let _ = cube.avoid_links(&(*own).avoid);
+        (*own).cube = Cube::Ours(Rc::new(cube));
+        if (*own).started.is_some() {
+            (*own).started = (*own).another();
+        }
+        ((*own).faster, (*own).trials) = ([None; 4], HashMap::new());
     }
 
     /// Whether all ranks say so: they may have made other communicators, each with other ranks.

@@ -116,6 +116,8 @@ pub struct Hypercube {
     hosts: Option<Hosts>,
     /// The last permutation, which is often the next one.
     permutation: RefCell<Option<Arc<[usize]>>>,
+    /// Whether nothing is left to measure of the machine.
+    measured: bool,
 }
 
 impl Hypercube {
@@ -139,6 +141,27 @@ impl Hypercube {
     /// ```
     #[cfg(feature = "mpi")]
     pub fn new(communicator: &impl ::mpi::traits::Communicator) -> Result<Hypercube> {
+        Hypercube::made(communicator, true)
+    }
+
+    /// The same for few calls, of which nobody knows whether there will be more: where all ranks share one memory it is made sooner, as
+    /// nothing is measured, and calls are chosen by figures that are built in. [`Hypercube::is_measured`] says whether that is so. (Over
+    /// links, where it takes messages to find out how long they take, and a wrong choice much longer, all is measured.)
+    ///
+    /// # Errors
+    /// As [`Hypercube::new`].
+    #[cfg(feature = "mpi")]
+    pub fn unmeasured(communicator: &impl ::mpi::traits::Communicator) -> Result<Hypercube> {
+        Hypercube::made(communicator, false)
+    }
+
+    /// Whether [`Hypercube::new`] would know no more of the machine than this hypercube does.
+    pub fn is_measured(&self) -> bool {
+        self.measured
+    }
+
+    #[cfg(feature = "mpi")]
+    fn made(communicator: &impl ::mpi::traits::Communicator, now: bool) -> Result<Hypercube> {
         before_mpi_ends(For::Calls, end_all)?;
         let patience = Patience::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
         let duplicate = || {
@@ -156,8 +179,9 @@ impl Hypercube {
         let cube = Hypercube { hosts, ..Hypercube::over(Box::new(transport), machine, Ok(overrides), patience) };
         let several = cube.hosts.as_ref().map_or(cube.size, |hosts| hosts.len()) >= measure::HOSTS;
         let lacks = Lacks { near: lacks.near && cube.hosts.is_some(), links: lacks.links && several, ..lacks };
-        if cube.size == 1 || lacks == Lacks::default() {
-            return Ok(cube);
+        let measured = cube.size == 1 || lacks == Lacks::default();
+        if measured || !now && shares_memory {
+            return Ok(Hypercube { measured, ..cube });
         }
         let measured = measure::measure(&cube, lacks)?;
         settings::remember(shares_memory, &measured);
@@ -191,6 +215,7 @@ impl Hypercube {
             avoid: RefCell::default(),
             hosts: None,
             permutation: RefCell::default(),
+            measured: true,
         }
     }
 

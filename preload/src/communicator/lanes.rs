@@ -24,7 +24,7 @@ impl Communicator {
     /// # Safety
     /// As for [`Communicator::make`].
     pub(super) unsafe fn another(&self) -> Option<Rc<Hypercube>> {
-        let (cube, _) = made(self.comm, self.rank, [])?;
+        let (cube, _) = made(self.comm, self.rank, self.measures(), [])?;
         // They have been accepted.
         let _ = cube.avoid_links(&self.avoid);
         Some(Rc::new(cube))
@@ -74,10 +74,12 @@ impl Communicator {
     }
 }
 
-/// A hypercube of a communicator's ranks, if all of them could make theirs; and the least of what each rank says.
+/// A hypercube of a communicator's ranks, if all of them could make theirs; and the least of what each rank says. Whether it `measures` what
+/// is not known of the machine is the same on all.
 pub(super) unsafe fn made<const N: usize>(
     comm: MPI_Comm,
     rank: usize,
+    measures: bool,
     said: [c_int; N],
 ) -> Option<(Hypercube, [c_int; N])> {
     // Not ours to free.
@@ -87,7 +89,10 @@ pub(super) unsafe fn made<const N: usize>(
     };
     let made = {
         let _duplicated = Duplicated::by_us(comm);
-        Hypercube::new(&*borrowed)
+        match measures {
+            true => Hypercube::new(&*borrowed),
+            false => Hypercube::unmeasured(&*borrowed),
+        }
     };
     let mut all: Vec<c_int> = [c_int::from(made.is_ok())].into_iter().chain(said).collect();
     if native::agree(&mut all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && all[0] == 1 {
