@@ -275,7 +275,7 @@ impl Communicator {
             }
             Cube::Ours(_) => {
                 if form == Form::Blocking && (*own).measures() && !(*own).is_settled() {
-                    Communicator::settle(own);
+                    (*own).settle();
                 }
                 return Ok(());
             }
@@ -337,26 +337,6 @@ impl Communicator {
             Cube::Ours(cube) => cube.is_measured(),
             _ => true,
         }
-    }
-
-    /// Replaces hypercubes that know little of the machine; those of nonblocking calls under way go with the calls. What has been tried
-    /// out was tried out with other choices.
-    ///
-    /// # Safety
-    /// As for [`Communicator::ready`].
-    unsafe fn settle(own: *mut Communicator) {
-        // A broken one stays broken.
-        if (*own).cubes().any(Hypercube::is_broken) {
-            return;
-        }
-        let Some((cube, _)) = made((*own).comm, (*own).rank, true, []) else { return };
-        // They have been accepted.
-        let _ = cube.avoid_links(&(*own).avoid);
-        (*own).cube = Cube::Ours(Rc::new(cube));
-        if (*own).started.is_some() {
-            (*own).started = (*own).another();
-        }
-        ((*own).faster, (*own).trials) = ([None; 4], HashMap::new());
     }
 
     /// Whether all ranks say so: they may have made other communicators, each with other ranks.

@@ -193,15 +193,34 @@ fn the_environment_says_what_is_served() {
     );
 }
 
+/// A program with the header, linked to the library as pkg-config would have it.
+fn built_with_header(source: &str, name: &str) -> PathBuf {
+    let library = library();
+    let place = library.parent().expect("a directory").to_str().expect("a path").to_string();
+    let link = [format!("-L{place}"), format!("-Wl,-rpath,{place}")];
+    let flags = ["-Iinclude", &link[0], &link[1], "-Wl,--no-as-needed"];
+    built_with(source, name, &flags, &["-lhypercoll_preload"])
+}
+
+/// What is not known of a memory that all ranks share is measured when a communicator has had many calls, with nonblocking ones under way.
+#[test]
+fn the_machine_is_measured_after_many_calls() {
+    let program = built_with_header("tests/programs/settled.c", "settled");
+    let two_copies = ("HYPERCOLL_SHARED_MEMORY", "two-copies");
+    let all = |more| [ALL[0], ALL[1], more];
+    for (ranks, variables) in [(2, &ALL[1..]), (5, &ALL), (4, &all(two_copies)), (3, &all(OFF))] {
+        let output = mpirun_with(variables, ranks, &program, &[]);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), ranks, "{}", output.told());
+        let said = ["the 10th: built in", "the last: measured"].map(|said| output.stdout.contains(said));
+        assert_eq!(said, [true; 2], "{}", output.told());
+    }
+}
+
 /// The examples of a user, with the header and without.
 #[test]
 fn examples_run() {
-    let library = library();
-    let place = library.parent().expect("a directory").to_str().expect("a path").to_string();
-    // As pkg-config would have it.
-    let link = [format!("-L{place}"), format!("-Wl,-rpath,{place}")];
-    let flags = ["-Iinclude", &link[0], &link[1], "-Wl,--no-as-needed"];
-    let explain = built_with("examples/explain.c", "explain", &flags, &["-lhypercoll_preload"]);
+    let explain = built_with_header("examples/explain.c", "explain");
     let output = mpirun_with(&ALL, 4, &explain, &[]);
     assert_eq!(output.code, Some(0), "{}", output.told());
     for said in ["the sum is 6", "broadcast of 8000 x 1 B on 4 ranks, root 0: sbt", "avoiding 0-1", "the largest is 3"]

@@ -41,6 +41,18 @@ impl Hypercube {
         self.overrides.as_ref().map_err(Clone::clone)?.choose(call, element, options, machine)
     }
 
+    /// Numbers calls on from those of another hypercube of the same ranks that this one is used in the place of, as errors name
+    /// calls by their numbers. All ranks do this, before the first call.
+    ///
+    /// # Errors
+    /// [`Error::Nested`] in the middle of a call of one of them.
+    #[cfg(feature = "mpi")]
+    pub fn count_on(&self, other: &Hypercube) -> Result<()> {
+        let other = other.engine()?;
+        self.engine()?.count_on(&other);
+        Ok(())
+    }
+
     /// Starts a call. `operator` is for collectives that reduce, and for them alone.
     ///
     /// # Safety

@@ -135,6 +135,12 @@ impl Engine {
         }
     }
 
+    /// Numbers calls on from those of an engine of the same ranks that this one is used in the place of.
+    #[cfg(feature = "mpi")]
+    pub fn count_on(&mut self, other: &Engine) {
+        self.agreement.records.count_on(other.agreement.records.begun());
+    }
+
     /// A call was refused: it has a number like all others, and they can see why it does not come.
     pub fn refuse(&mut self, collective: &str, why: &Error, at: &'static Location<'static>) {
         if self.agreement.failure.is_none() {

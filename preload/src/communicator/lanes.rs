@@ -12,6 +12,7 @@ use ffi::MPI_Comm;
 use hypercoll::Hypercube;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::FromRaw;
+use std::collections::HashMap;
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
@@ -28,6 +29,32 @@ impl Communicator {
         // They have been accepted.
         let _ = cube.avoid_links(&self.avoid);
         Some(Rc::new(cube))
+    }
+
+    /// Replaces hypercubes that know little of the machine; those of nonblocking calls under way go with the calls. What has been tried
+    /// out was tried out with other choices.
+    ///
+    /// # Safety
+    /// As for [`Communicator::make`].
+    pub(super) unsafe fn settle(&mut self) {
+        // A broken one stays broken.
+        if self.cubes().any(Hypercube::is_broken) {
+            return;
+        }
+        let Cube::Ours(known) = &self.cube else { return };
+        let Some(cube) = self.in_place_of(known) else { return };
+        self.cube = Cube::Ours(cube);
+        if let Some(known) = &self.started {
+            self.started = self.in_place_of(known);
+        }
+        (self.faster, self.trials) = ([None; 4], HashMap::new());
+    }
+
+    unsafe fn in_place_of(&self, known: &Hypercube) -> Option<Rc<Hypercube>> {
+        let cube = self.another()?;
+        // Neither of them is in the middle of a call.
+        let _ = cube.count_on(known);
+        Some(cube)
     }
 
     /// The hypercube of a nonblocking call.
