@@ -52,7 +52,7 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Write schedules as input of SimGrid or LogGOPSim
     Export(export::ExportArgs),
-    /// Measure what planning one rank's call takes, up to 2^20 ranks
+    /// Measure what the choice of an algorithm and the plan of one rank take, up to 2^20 ranks
     Growth(growth::GrowthArgs),
     /// Compare with the choices of Open MPI, MPICH and MVAPICH2 on thousands of ranks, in SimGrid
     Scale(scale::ScaleArgs),
