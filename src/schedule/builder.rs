@@ -1,8 +1,10 @@
 //! Builds schedules: derives dependencies from the read and write hazards on ranges, and channels from peers.
 
+use super::intervals::{Interval, Intervals, Value};
 use super::{BufferRange, Kind, Operation, RunAhead, Schedule};
 use crate::collective::Buffer;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Collects operations in program order.
 #[derive(Default)]
@@ -12,17 +14,50 @@ pub struct Builder {
     dependencies: Vec<u32>,
     receive: Hazards,
     scratch: Hazards,
-    channels: HashMap<(usize, bool), u32>,
+    /// The last operation of each.
+    channels: HashMap<Channel, u32, BuildHasherDefault<ChannelHasher>>,
     /// Receives of empty messages so far.
     signals: Vec<u32>,
     /// Where the operations begin that must be able to start together; other beginnings than those of rounds.
     steps: Vec<usize>,
 }
 
+/// A peer and a direction, as one number.
+#[derive(PartialEq, Eq, Hash)]
+struct Channel(usize);
+
+/// Ranks are small numbers, which nobody chooses to be alike: one multiplication tells them apart.
+#[derive(Default)]
+struct ChannelHasher(u64);
+
+impl Hasher for ChannelHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_usize(byte.into()));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.0 = (self.0 ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+}
+
 impl Builder {
     /// An empty program.
     pub fn new() -> Builder {
         Builder::default()
+    }
+
+    /// An empty program with room for so many operations, each of a range or a few.
+    pub(super) fn with_room(operations: usize) -> Builder {
+        Builder {
+            operations: Vec::with_capacity(operations),
+            ranges: Vec::with_capacity(operations),
+            dependencies: Vec::with_capacity(operations),
+            ..Builder::default()
+        }
     }
 
     /// Appends a message to a peer. An empty one is a signal: it waits for all signals received before it.
@@ -77,8 +112,7 @@ impl Builder {
             Kind::Receive { .. } if ranges.is_empty() => self.signals.push(index),
             _ => {}
         }
-        let needs = &mut self.dependencies[needs_from..];
-        needs.sort_unstable();
+        self.dependencies[needs_from..].sort_unstable();
         let mut kept = needs_from;
         for at in needs_from..self.dependencies.len() {
             let need = self.dependencies[at];
@@ -90,8 +124,8 @@ impl Builder {
         self.dependencies.truncate(kept);
 
         let channel = match kind {
-            Kind::Send { peer } => Some((peer, true)),
-            Kind::Receive { peer } => Some((peer, false)),
+            Kind::Send { peer } => Some(Channel(2 * peer)),
+            Kind::Receive { peer } => Some(Channel(2 * peer + 1)),
             Kind::Copy | Kind::Combine { .. } | Kind::Multiply { .. } => None,
         };
         let channel_predecessor = channel.and_then(|channel| self.channels.insert(channel, index));
@@ -143,14 +177,17 @@ impl Builder {
         for index in 1..counts.len() {
             counts[index] += counts[index - 1];
         }
-        let mut successors = vec![0u32; self.dependencies.len()];
-        let mut fill = counts.clone();
         for (index, operation) in self.operations.iter_mut().enumerate() {
             operation.successors = counts[index]..counts[index + 1];
+        }
+        let mut successors = vec![0u32; self.dependencies.len()];
+        for (index, operation) in self.operations.iter().enumerate() {
             for &need in &self.dependencies[operation.dependencies.start as usize..operation.dependencies.end as usize]
             {
-                successors[fill[need as usize] as usize] = index as u32;
-                fill[need as usize] += 1;
+                // From here on, where the next one goes.
+                let next = &mut counts[need as usize];
+                successors[*next as usize] = index as u32;
+                *next += 1;
             }
         }
         let cut = !self.steps.is_empty();
@@ -184,14 +221,26 @@ impl Builder {
 /// Who last wrote, and who has read since, each part of a buffer.
 #[derive(Default)]
 struct Hazards {
-    parts: BTreeMap<usize, Part>,
+    parts: Intervals<Part>,
+    /// Readers, each with the one before it of the same part: what is read in one piece and later in several has them in common.
+    readers: Vec<(u32, u32)>,
 }
 
-#[derive(Clone)]
+/// None of the operations, or readers.
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy)]
 struct Part {
-    end: usize,
-    writer: Option<u32>,
-    readers: Vec<u32>,
+    /// An operation.
+    writer: u32,
+    /// Where the last reader is among [`Hazards::readers`].
+    reader: u32,
+}
+
+impl Value for Part {
+    fn beyond(self, _: usize) -> Part {
+        self
+    }
 }
 
 impl Hazards {
@@ -201,40 +250,61 @@ impl Hazards {
         if start == end {
             return;
         }
-        self.split(start);
-        self.split(end);
-        let mut reached = start;
-        let mut gaps = Vec::new();
-        for (&at, part) in self.parts.range_mut(start..end) {
-            if at > reached {
-                gaps.push((reached, at));
-            }
-            reached = part.end;
-            needs.extend(part.writer);
-            if writes {
-                needs.append(&mut part.readers);
-                part.writer = Some(index);
-            } else {
-                part.readers.push(index);
-            }
-        }
-        if reached < end {
-            gaps.push((reached, end));
-        }
-        for (from, to) in gaps {
-            let (writer, readers) = if writes { (Some(index), Vec::new()) } else { (None, vec![index]) };
-            self.parts.insert(from, Part { end: to, writer, readers });
+        if writes {
+            self.write(start, end, index, needs);
+        } else {
+            self.read(start, end, index, needs);
         }
     }
 
-    /// Makes `at` a boundary between parts.
-    fn split(&mut self, at: usize) {
-        if let Some((_, part)) = self.parts.range_mut(..at).next_back() {
-            if part.end > at {
-                let right = part.clone();
-                part.end = at;
-                self.parts.insert(at, right);
+    fn write(&mut self, start: usize, end: usize, index: u32, needs: &mut Vec<u32>) {
+        let mut at = self.parts.find(start);
+        while let Some(part) = self.parts.get(at).filter(|part| part.start < end) {
+            if part.value.writer != NONE {
+                needs.push(part.value.writer);
             }
+            let mut reader = part.value.reader;
+            while reader != NONE {
+                let (operation, before) = self.readers[reader as usize];
+                needs.push(operation);
+                reader = before;
+            }
+            at = self.parts.after(at);
+        }
+        self.parts.put(start, end, Part { writer: index, reader: NONE });
+    }
+
+    fn read(&mut self, start: usize, end: usize, index: u32, needs: &mut Vec<u32>) {
+        let mut at = self.parts.find(start);
+        if self.parts.get(at).is_some_and(|part| part.start < start) {
+            at = self.parts.cut(at, start);
+            at = self.parts.after(at);
+        }
+        let mut reached = start;
+        while reached < end {
+            match self.parts.get(at).map(|part| (part.start, part.end)) {
+                Some((from, to)) if from == reached => {
+                    if to > end {
+                        at = self.parts.cut(at, end);
+                    }
+                    reached = to.min(end);
+                }
+                next => {
+                    // Nobody has used it.
+                    let gap = next.map_or(end, |(from, _)| from.min(end));
+                    let value = Part { writer: NONE, reader: NONE };
+                    at = self.parts.insert(at, Interval { start: reached, end: gap, value });
+                    reached = gap;
+                }
+            }
+            if let Some(part) = self.parts.get_mut(at) {
+                if part.value.writer != NONE {
+                    needs.push(part.value.writer);
+                }
+                self.readers.push((index, part.value.reader));
+                part.value.reader = self.readers.len() as u32 - 1;
+            }
+            at = self.parts.after(at);
         }
     }
 }

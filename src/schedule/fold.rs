@@ -90,6 +90,11 @@ impl Messages {
         &self.pieces[message.pieces.clone()]
     }
 
+    /// About how many operations carry out the messages: one for each, and one to combine what comes.
+    pub(super) fn operations(&self) -> usize {
+        self.list.len() + self.list.iter().filter(|message| message.combines && !message.sends).count()
+    }
+
     /// The products that the rank computes, by round.
     pub fn multiplications(&self) -> &[Multiplication] {
         &self.multiplications
@@ -145,13 +150,16 @@ impl Messages {
     /// (reduction) or moves (gather). Of the messages of one round those of the nearest ranks come first, so that a
     /// reduction joins neighbouring intervals of ranks.
     pub fn reversed(mut self, combines: bool) -> Messages {
+        self.list.reverse();
         for message in &mut self.list {
             message.round = self.rounds - 1 - message.round;
             message.sends = !message.sends;
             message.combines = combines;
         }
         let rank = self.rank;
-        self.list.sort_by_key(|m| (m.round, !m.sends, m.peer.abs_diff(rank), m.peer));
+        for round in self.list.chunk_by_mut(|a, b| a.round == b.round) {
+            round.sort_by_key(|m| (!m.sends, m.peer.abs_diff(rank), m.peer));
+        }
         self
     }
 
@@ -177,12 +185,15 @@ impl Messages {
     }
 }
 
+/// An interval of a message: the round, whether it is received, the other rank, and what it becomes part of.
+type Part = (usize, bool, usize, Range<usize>, PartOf);
+
 /// The messages of `rank`, given how to write the route of any node.
 pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut Route)) -> Messages {
     let hosting = problem.hosting;
     let own = hosting.node(rank);
     let mut deliveries = Deliveries { problem, write, known: HashMap::new() };
-    let mut parts: Vec<(usize, bool, usize, Range<usize>, PartOf)> = Vec::new();
+    let mut parts: Vec<Part> = Vec::new();
     let (mut rounds, mut multiplications) = (0, Vec::new());
     for node in std::iter::once(own).chain(hosting.twin(own)) {
         let mut route = Route::new();
@@ -209,11 +220,15 @@ pub fn fold(problem: &Problem, rank: usize, write: &dyn Fn(&Problem, usize, &mut
         }
     }
     let place = |peer: usize| problem.place(peer);
-    parts.sort_unstable_by_key(|(round, receives, peer, piece, _)| (*round, *receives, place(*peer), piece.start));
+    // Each way through the rank is written in order, as a rule: a sort that finds what is in order only merges these.
+    parts.sort_by_key(|(round, receives, peer, piece, _)| (*round, *receives, place(*peer), piece.start));
 
     multiplications.sort_by_key(|m: &Multiplication| m.round);
 
     let mut messages = Messages { rank, rounds, multiplications, ..Messages::default() };
+    let of_one_message = |a: &Part, b: &Part| (a.0, a.1, a.2) == (b.0, b.1, b.2);
+    messages.list.reserve_exact(parts.chunk_by(of_one_message).count());
+    messages.pieces.reserve_exact(parts.len());
     for (round, receives, peer, piece, part_of) in parts {
         let same = |m: &Message| (m.round, m.sends, m.peer) == (round, !receives, peer);
         if !messages.list.last().is_some_and(same) {

@@ -42,6 +42,7 @@ mod check;
 mod cost;
 mod detour;
 mod fold;
+mod intervals;
 mod place;
 mod prefix;
 mod problem;

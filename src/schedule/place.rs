@@ -9,9 +9,11 @@
 //! in which a rank has two values at a position, are in [`super::prefix`].
 
 use super::fold::{Message, Messages};
+use super::intervals::{Interval, Intervals, Value};
+use super::prefix::Arrival;
 use super::{BufferRange, Builder, Multiplication, Schedule, Side};
 use crate::collective::{Buffer, Call};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// The schedule of `rank` that carries out `messages`.
@@ -22,12 +24,16 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
     let mut placer = Placer {
         call,
         rank,
-        builder: Builder::new(),
+        builder: Builder::with_room(messages.operations()),
         held: Held::default(),
         prefix: None,
         sends: false,
         scratch: Scratch { lag: if messages.flows() { FLOWING_LAG } else { 0 }, ..Scratch::default() },
+        home: (0..0, None),
+        ranges: Vec::new(),
         targets: Vec::new(),
+        arrivals: Vec::new(),
+        done: Vec::new(),
         passing: HashMap::new(),
         whole: (!messages.multiplications().is_empty()).then(HashMap::new),
     };
@@ -38,10 +44,10 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
     let relays = call.collective.relays_copies() || call.collective.is_prefix() || call.collective.multiplies();
     let last_uses = relays.then(|| last_uses(messages, call.collective.multiplies()));
     if call.collective.is_prefix() {
-        placer.two_values(last_uses.iter().flatten().flatten());
+        placer.two_values(last_uses.iter().flat_map(|uses| &uses.parts));
     }
-    let mut last_uses = last_uses.map(Vec::into_iter);
     let mut multiplications = messages.multiplications().iter().peekable();
+    let mut number = 0;
     for round in messages.list().chunk_by(|a, b| a.round == b.round) {
         let at = round[0].round;
         // What comes before the round's messages takes what is held before them, but is done when they are under way.
@@ -53,7 +59,8 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
                 placer.builder.step();
                 part = message.part;
             }
-            let last_use = last_uses.as_mut().and_then(Iterator::next);
+            let last_use = last_uses.as_ref().map(|uses| uses.of(number));
+            number += 1;
             match (message.through, message.sends, message.combines) {
                 (Some(id), ..) => placer.pass(id, message, messages),
                 (None, true, _) => placer.send(message, messages, last_use),
@@ -80,43 +87,40 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
 }
 
 /// For each message the positions that no later message sends, and no later product takes: what a send is the last to need.
+struct LastUses {
+    parts: Vec<Range<usize>>,
+    /// Behind the parts of each message; those of the last one come first.
+    ends: Vec<usize>,
+}
+
+impl LastUses {
+    fn of(&self, message: usize) -> &[Range<usize>] {
+        let nth = self.ends.len() - 1 - message;
+        &self.parts[nth.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[nth]]
+    }
+}
+
 /// `returns`: what a rank has sent may come back to it, as the blocks of a product do; it need not be kept till then.
-fn last_uses(messages: &Messages, returns: bool) -> Vec<Vec<Range<usize>>> {
-    let mut later = Held::default();
+fn last_uses(messages: &Messages, returns: bool) -> LastUses {
+    let mut later = Intervals::<()>::default();
     let mut products = messages.multiplications().iter().rev().peekable();
-    let mut uses: Vec<_> = messages
-        .list()
-        .iter()
-        .rev()
-        .map(|message| {
-            // The products of a round are computed with what is held before its messages.
-            while let Some(product) = products.next_if(|product| product.round > message.round) {
-                for operand in [&product.a, &product.b] {
-                    later.insert(operand.start, operand.end, Buffer::Scratch, 0);
-                }
-            }
-            if returns && !message.sends && message.through.is_none() {
-                messages.pieces(message).iter().for_each(|piece| later.remove(piece.start, piece.end));
-            }
-            let mut last = Vec::new();
-            for piece in messages.pieces(message).iter().filter(|_| message.sends && message.through.is_none()) {
-                let mut at = piece.start;
-                while at < piece.end {
-                    match later.at(at, piece.end) {
-                        Some((end, ..)) => at = end,
-                        None => {
-                            let end = later.next(at).map_or(piece.end, |next| next.min(piece.end));
-                            last.push(at..end);
-                            at = end;
-                        }
-                    }
-                }
-                later.insert(piece.start, piece.end, Buffer::Scratch, 0);
-            }
-            last
-        })
-        .collect();
-    uses.reverse();
+    let list = messages.list();
+    let mut uses = LastUses { parts: Vec::with_capacity(list.len()), ends: Vec::with_capacity(list.len()) };
+    for message in list.iter().rev() {
+        // The products of a round are computed with what is held before its messages.
+        while let Some(product) = products.next_if(|product| product.round > message.round) {
+            [&product.a, &product.b].into_iter().for_each(|operand| later.cover(operand.clone(), |_| ()));
+        }
+        if returns && !message.sends && message.through.is_none() {
+            messages.pieces(message).iter().for_each(|piece| {
+                later.remove(piece.start, piece.end);
+            });
+        }
+        for piece in messages.pieces(message).iter().filter(|_| message.sends && message.through.is_none()) {
+            later.cover(piece.clone(), |part| uses.parts.push(part));
+        }
+        uses.ends.push(uses.parts.len());
+    }
     uses
 }
 
@@ -131,7 +135,13 @@ pub(super) struct Placer<'c> {
     /// In a prefix sum: whether it sends anything.
     pub(super) sends: bool,
     pub(super) scratch: Scratch,
+    /// The last answer of [`Placer::home`]: a run of positions, and where its first one ends.
+    home: (Range<usize>, Option<usize>),
+    /// Of one message: its ranges, where what it brings goes, and what it is the last to send. They are here to be allocated once.
+    pub(super) ranges: Vec<BufferRange>,
     targets: Vec<Target>,
+    pub(super) arrivals: Vec<Arrival>,
+    done: Vec<(Range<usize>, Buffer, usize)>,
     /// What passes through and has arrived, by its number.
     passing: HashMap<usize, BufferRange>,
     /// Where products need matrices in one piece: for a message that is cut into packets, by round and peer, where in scratch
@@ -142,17 +152,16 @@ pub(super) struct Placer<'c> {
 /// Where a run of a received message goes.
 struct Target {
     space: (usize, usize),
-    /// In the receive buffer; `None`: scratch memory.
-    home: Option<usize>,
+    /// Where it arrives: in the receive buffer, or in scratch memory.
+    place: BufferRange,
     /// The rank's own contribution or partial result, to be combined with.
     own: Option<(Buffer, usize)>,
 }
 
 impl Placer<'_> {
     /// `last_use`: the positions that nothing later sends; `None`: all of the message's.
-    fn send(&mut self, message: &Message, messages: &Messages, last_use: Option<Vec<Range<usize>>>) {
-        let mut ranges = Vec::new();
-        let mut done = Vec::new();
+    fn send(&mut self, message: &Message, messages: &Messages, last_use: Option<&[Range<usize>]>) {
+        self.ranges.clear();
         for piece in messages.pieces(message) {
             let mut at = piece.start;
             while at < piece.end {
@@ -163,27 +172,31 @@ impl Placer<'_> {
                         self.rank, piece.end, message.round
                     )
                 };
-                append(&mut ranges, BufferRange { buffer, offset, len: end - at });
+                append(&mut self.ranges, BufferRange { buffer, offset, len: end - at });
                 // Of a prefix sum, what is not sent again need not be kept apart from the result, wherever it lies.
                 if buffer == Buffer::Scratch || self.prefix.is_some() {
-                    match &last_use {
-                        None => done.push((at..end, buffer, offset)),
-                        Some(last) => done.extend(last.iter().filter_map(|part| {
-                            let part = part.start.max(at)..part.end.min(end);
-                            (part.start < part.end).then(|| (part.clone(), buffer, offset + part.start - at))
-                        })),
+                    match last_use {
+                        None => self.done.push((at..end, buffer, offset)),
+                        Some(last) => {
+                            let begin = last.partition_point(|part| part.end <= at);
+                            let within = last[begin..].iter().take_while(|part| part.start < end);
+                            self.done.extend(within.map(|part| {
+                                let part = part.start.max(at)..part.end.min(end);
+                                (part.clone(), buffer, offset + part.start - at)
+                            }));
+                        }
                     }
                 }
                 at = end;
             }
         }
-        for (part, buffer, offset) in done {
+        for (part, buffer, offset) in self.done.drain(..) {
             self.held.remove(part.start, part.end);
             if buffer == Buffer::Scratch {
                 self.scratch.free(offset, part.len(), message.round);
             }
         }
-        self.builder.send(message.round, message.peer, &ranges);
+        self.builder.send(message.round, message.peer, &self.ranges);
     }
 
     /// Receives what passes through, or sends it on.
@@ -206,13 +219,23 @@ impl Placer<'_> {
         self.passing.insert(id, range);
     }
 
+    /// Where the data at a position ends in the receive buffer, if it ends on the rank, and up to where that holds.
+    pub(super) fn home(&mut self, at: usize) -> (Option<usize>, usize) {
+        if !self.home.0.contains(&at) {
+            let (home, run) = self.call.home(self.rank, at);
+            self.home = (at..at + run, home);
+        }
+        let (run, home) = &self.home;
+        (home.map(|home| home + at - run.start), run.end)
+    }
+
     fn receive(&mut self, message: &Message, messages: &Messages) {
         for piece in messages.pieces(message) {
             let mut at = piece.start;
             while at < piece.end {
-                let (home, run) = self.call.home(self.rank, at);
-                let end = piece.end.min(at + run);
-                self.targets.push(Target { space: (at, end), home, own: None });
+                let (home, run) = self.home(at);
+                let end = piece.end.min(run);
+                self.targets.push(Target { space: (at, end), place: arriving(home, end - at), own: None });
                 at = end;
             }
         }
@@ -223,8 +246,8 @@ impl Placer<'_> {
         for piece in messages.pieces(message) {
             let mut at = piece.start;
             while at < piece.end {
-                let (home, run) = self.call.home(self.rank, at);
-                let mut end = piece.end.min(at + run);
+                let (home, run) = self.home(at);
+                let mut end = piece.end.min(run);
                 let mut own = None;
                 if let Some((held_end, buffer, offset)) = self.held.at(at, end) {
                     end = held_end;
@@ -233,7 +256,7 @@ impl Placer<'_> {
                 // The user's data stays as it is: the result begins with what arrives. A partial result of the rank's
                 // own is added to in place, and what arrives passes through scratch memory.
                 let home = home.filter(|_| own.is_none_or(|(buffer, _)| buffer == Buffer::Send));
-                self.targets.push(Target { space: (at, end), home, own });
+                self.targets.push(Target { space: (at, end), place: arriving(home, end - at), own });
                 at = end;
             }
         }
@@ -242,9 +265,9 @@ impl Placer<'_> {
 
     /// Receives into the targets and combines them with what the rank has.
     fn receive_targets(&mut self, message: &Message, messages: &Messages) {
-        let targets = std::mem::take(&mut self.targets);
-        let len = |t: &Target| t.space.1 - t.space.0;
-        let passing: usize = targets.iter().filter(|t| t.home.is_none()).map(len).sum();
+        let mut targets = std::mem::take(&mut self.targets);
+        let in_scratch = |target: &&Target| target.place.buffer == Buffer::Scratch;
+        let passing: usize = targets.iter().filter(in_scratch).map(|target| target.place.len).sum();
         let mut free = match &mut self.whole {
             None => self.scratch.allocate(passing, message.round),
             Some(whole) => {
@@ -255,22 +278,17 @@ impl Placer<'_> {
                 *next - passing
             }
         };
-        let mut ranges = Vec::new();
-        let mut arrived = Vec::new();
-        for target in &targets {
-            let range = match target.home {
-                Some(offset) => BufferRange { buffer: Buffer::Receive, offset, len: len(target) },
-                None => {
-                    free += len(target);
-                    BufferRange { buffer: Buffer::Scratch, offset: free - len(target), len: len(target) }
-                }
-            };
-            append(&mut ranges, range);
-            arrived.push(range);
+        self.ranges.clear();
+        for Target { place, .. } in &mut targets {
+            if place.buffer == Buffer::Scratch {
+                place.offset = free;
+                free += place.len;
+            }
+            append(&mut self.ranges, *place);
         }
-        self.builder.receive(message.round, message.peer, &ranges);
-        for (target, range) in targets.iter().zip(arrived) {
-            let (start, end) = target.space;
+        self.builder.receive(message.round, message.peer, &self.ranges);
+        for target in &targets {
+            let &Target { space: (start, end), place: range, .. } = target;
             let own = target.own.map(|(buffer, offset)| BufferRange { buffer, offset, len: range.len });
             match own {
                 None => self.held.insert(start, end, range.buffer, range.offset),
@@ -331,6 +349,14 @@ impl Placer<'_> {
     }
 }
 
+/// Where data of a message arrives: at its home, or in scratch memory, of which it gets its part with the others.
+pub(super) fn arriving(home: Option<usize>, len: usize) -> BufferRange {
+    match home {
+        Some(offset) => BufferRange { buffer: Buffer::Receive, offset, len },
+        None => BufferRange { buffer: Buffer::Scratch, offset: 0, len },
+    }
+}
+
 /// Appends a range, joined to the last one where it continues it.
 pub(super) fn append(ranges: &mut Vec<BufferRange>, range: BufferRange) {
     match ranges.last_mut() {
@@ -342,47 +368,49 @@ pub(super) fn append(ranges: &mut Vec<BufferRange>, range: BufferRange) {
 /// Which intervals of the space the rank holds, and where.
 #[derive(Default)]
 pub(super) struct Held {
-    map: BTreeMap<usize, (usize, Buffer, usize)>,
+    intervals: Intervals<Place>,
+}
+
+/// A buffer and an offset.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place(Buffer, usize);
+
+impl Value for Place {
+    fn beyond(self, distance: usize) -> Place {
+        Place(self.0, self.1 + distance)
+    }
 }
 
 impl Held {
     /// The run from `at`, at most to `limit`: its end and where it lies.
     pub(super) fn at(&self, at: usize, limit: usize) -> Option<(usize, Buffer, usize)> {
-        let (&start, &(end, buffer, offset)) = self.map.range(..=at).next_back()?;
-        (end > at).then(|| (end.min(limit), buffer, offset + at - start))
+        let interval = self.intervals.get(self.intervals.find(at)).filter(|interval| interval.start <= at)?;
+        let Place(buffer, offset) = interval.value.beyond(at - interval.start);
+        Some((interval.end.min(limit), buffer, offset))
     }
 
-    /// The first held position after `at`.
+    /// The first position after `at` where what is held begins.
     pub(super) fn next(&self, at: usize) -> Option<usize> {
-        self.map.range(at + 1..).next().map(|(&start, _)| start)
+        let found = self.intervals.find(at);
+        let begins = |position| self.intervals.get(position).map(|interval| interval.start);
+        begins(found).filter(|&start| start > at).or_else(|| begins(self.intervals.after(found)))
     }
 
     pub(super) fn remove(&mut self, start: usize, end: usize) {
-        if let Some((&from, &(to, buffer, offset))) = self.map.range(..start).next_back() {
-            if to > start {
-                self.map.insert(from, (start, buffer, offset));
-                if to > end {
-                    self.map.insert(end, (to, buffer, offset + end - from));
-                }
-            }
-        }
-        while let Some((&from, &(to, buffer, offset))) = self.map.range(start..end).next() {
-            self.map.remove(&from);
-            if to > end {
-                self.map.insert(end, (to, buffer, offset + end - from));
-            }
-        }
+        self.intervals.remove(start, end);
     }
 
     pub(super) fn insert(&mut self, start: usize, end: usize, buffer: Buffer, offset: usize) {
         if start >= end {
             return;
         }
-        self.remove(start, end);
-        match self.map.range_mut(..start).next_back() {
-            Some((&from, last)) if *last == (start, buffer, offset.wrapping_sub(start - from)) => last.0 = end,
+        let value = Place(buffer, offset);
+        let at = self.intervals.remove(start, end);
+        let last = self.intervals.before(at).and_then(|before| self.intervals.get_mut(before));
+        match last {
+            Some(last) if last.end == start && last.value.beyond(start - last.start) == value => last.end = end,
             _ => {
-                self.map.insert(start, (end, buffer, offset));
+                self.intervals.insert(at, Interval { start, end, value });
             }
         }
     }
@@ -396,20 +424,29 @@ pub(crate) const MEMORY_USED_ONCE: usize = 1 << 15;
 /// early in its round must not wait for a send that is late in an earlier one.
 const FLOWING_LAG: usize = 2;
 
+/// The last round in which an area was used.
+#[derive(Clone, Copy)]
+struct LastRound(usize);
+
+impl Value for LastRound {
+    fn beyond(self, _: usize) -> LastRound {
+        self
+    }
+}
+
 /// Scratch memory: first fit among the areas that are free in the round at hand.
 #[derive(Default)]
 pub(super) struct Scratch {
     top: usize,
     /// Rounds beyond the next until an area that is free is used again.
     lag: usize,
-    /// Offset -> (end, last round of use).
-    free: BTreeMap<usize, (usize, usize)>,
+    free: Intervals<LastRound>,
 }
 
 impl Scratch {
     pub(super) fn free(&mut self, offset: usize, len: usize, round: usize) {
         if len > 0 {
-            self.free.insert(offset, (offset + len, round));
+            self.free.put(offset, offset + len, LastRound(round));
         }
     }
 
@@ -419,8 +456,8 @@ impl Scratch {
             return 0;
         }
         let mut run: Option<(usize, usize)> = None;
-        let reusable = (self.top + len > MEMORY_USED_ONCE).then_some(&self.free);
-        for (&start, &(end, used)) in reusable.into_iter().flatten() {
+        let reusable = (self.top + len > MEMORY_USED_ONCE).then(|| self.free.iter());
+        for &Interval { start, end, value: LastRound(used) } in reusable.into_iter().flatten() {
             if used + self.lag >= round {
                 continue;
             }
@@ -436,12 +473,7 @@ impl Scratch {
         let fits = |&(from, to): &(usize, usize)| to - from >= len || to == self.top;
         let offset = run.filter(fits).map_or(self.top, |(from, _)| from);
         let end = offset + len;
-        while let Some((&start, &(area_end, used))) = self.free.range(offset..end).next() {
-            self.free.remove(&start);
-            if area_end > end {
-                self.free.insert(end, (area_end, used));
-            }
-        }
+        self.free.remove(offset, end);
         self.top = self.top.max(end);
         offset
     }

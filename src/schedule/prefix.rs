@@ -7,14 +7,14 @@
 //! nothing is computed or copied for it.
 
 use super::fold::{Message, Messages};
-use super::place::{append, Held, Placer};
+use super::place::{append, arriving, Held, Placer};
 use super::route::PartOf;
 use super::{BufferRange, Side};
 use crate::collective::Buffer;
 use std::ops::Range;
 
 /// Where a run of a received message goes.
-struct Arrival {
+pub(super) struct Arrival {
     start: usize,
     end: usize,
     /// What it is combined with, where it becomes part of it.
@@ -36,8 +36,11 @@ impl Placer<'_> {
     pub(super) fn two_values<'r>(&mut self, sent: impl Iterator<Item = &'r Range<usize>>) {
         let mut total = Held::default();
         for piece in sent {
-            for (range, run) in runs(&self.held, piece.clone()) {
-                range.into_iter().for_each(|range| total.insert(run.start, run.end, range.buffer, range.offset));
+            let mut at = piece.start;
+            while at < piece.end {
+                let (range, end) = held(&self.held, at, piece.end);
+                range.into_iter().for_each(|range| total.insert(at, end, range.buffer, range.offset));
+                at = end;
             }
         }
         self.sends = total.next(0).is_some() || total.at(0, 1).is_some();
@@ -48,7 +51,7 @@ impl Placer<'_> {
 
     /// Receives parts of the two values.
     pub(super) fn receive_part(&mut self, message: &Message, messages: &Messages) {
-        let mut arrivals = Vec::new();
+        let mut arrivals = std::mem::take(&mut self.arrivals);
         for piece in messages.pieces(message) {
             let mut at = piece.start;
             while at < piece.end {
@@ -64,16 +67,17 @@ impl Placer<'_> {
             arrival.place.offset = free;
             free += arrival.place.len;
         }
-        let mut ranges = Vec::new();
-        arrivals.iter().for_each(|arrival| append(&mut ranges, arrival.place));
-        self.builder.receive(message.round, message.peer, &ranges);
-        arrivals.into_iter().for_each(|arrival| self.arrived(arrival, message));
+        self.ranges.clear();
+        arrivals.iter().for_each(|arrival| append(&mut self.ranges, arrival.place));
+        self.builder.receive(message.round, message.peer, &self.ranges);
+        arrivals.drain(..).for_each(|arrival| self.arrived(arrival, message));
+        self.arrivals = arrivals;
     }
 
     /// What becomes of the values of a message from position `at` on, as far as it is the same for all.
-    fn arrival(&self, at: usize, end: usize, part_of: PartOf) -> Arrival {
-        let (home, run) = self.call.home(self.rank, at);
-        let (total, end) = held(&self.held, at, end.min(at + run));
+    fn arrival(&mut self, at: usize, end: usize, part_of: PartOf) -> Arrival {
+        let (home, run) = self.home(at);
+        let (total, end) = held(&self.held, at, end.min(run));
         let (prefix, end) = held(self.prefix.as_ref().unwrap_or(&self.held), at, end);
         let [total, prefix] = [total, prefix].map(|range| range.map(|range| BufferRange { len: end - at, ..range }));
         let one = total.is_some() && total == prefix;
@@ -85,10 +89,7 @@ impl Placer<'_> {
         // The prefix's own place may be that of the total, or of what has only just been sent.
         let sent = prefix.is_none() && self.call.in_place && self.sends;
         let taken = !same && (sent || total.is_some_and(|total| total.buffer == Buffer::Receive));
-        let place = match home.filter(|_| replaces && !taken) {
-            Some(offset) => BufferRange { buffer: Buffer::Receive, offset, len: end - at },
-            None => BufferRange { buffer: Buffer::Scratch, offset: 0, len: end - at },
-        };
+        let place = arriving(home.filter(|_| replaces && !taken), end - at);
         Arrival {
             start: at,
             end,
@@ -151,15 +152,4 @@ fn held(value: &Held, at: usize, limit: usize) -> (Option<BufferRange>, usize) {
         Some((end, buffer, offset)) => (Some(BufferRange { buffer, offset, len: end - at }), end),
         None => (None, value.next(at).map_or(limit, |next| next.min(limit))),
     }
-}
-
-/// The runs of an interval, each with where the value lies.
-fn runs(value: &Held, piece: Range<usize>) -> Vec<(Option<BufferRange>, Range<usize>)> {
-    let (mut runs, mut at) = (Vec::new(), piece.start);
-    while at < piece.end {
-        let (range, end) = held(value, at, piece.end);
-        runs.push((range, at..end));
-        at = end;
-    }
-    runs
 }
