@@ -255,7 +255,7 @@ pub fn far(shape: &Shape) -> (usize, usize) {
 
 /// The blocks of some places.
 pub fn blocks<'p>(problem: &'p Problem, places: &'p [Range<usize>]) -> impl Iterator<Item = Range<usize>> + 'p {
-    places.iter().cloned().flatten().map(|place| problem.block(place))
+    places.iter().flat_map(|places| problem.blocks(places.clone()))
 }
 
 /// The most messages that the root, and that another leader, sends to others.

@@ -63,6 +63,38 @@ impl<'c> Problem<'c> {
         self.hosting.owner(node).map_or(0..0, |rank| self.call.block(rank))
     }
 
+    /// The blocks of the ranks at some places, in this order, where every rank has one and nodes are places: those side by side as one.
+    pub fn blocks(&self, places: Range<usize>) -> Vec<Range<usize>> {
+        let mut blocks: Vec<Range<usize>> = Vec::new();
+        let mut at = places.start;
+        while at < places.end {
+            let end = self.in_a_row(at, places.end);
+            let block = self.block(at).start..self.block(end - 1).end;
+            match blocks.last_mut() {
+                Some(last) if last.end == block.start => last.end = block.end,
+                _ => blocks.push(block),
+            }
+            at = end;
+        }
+        blocks
+    }
+
+    /// Up to where the ranks at places from `at` on follow one another, as well as their blocks, as far as that is known at once.
+    fn in_a_row(&self, at: usize, end: usize) -> usize {
+        if self.call.layout.is_some() || self.call.in_order_of_nodes() {
+            return at + 1;
+        }
+        let Some(hosts) = self.call.placing() else { return end };
+        // The ranks of a host are ascending.
+        let end = hosts.places(at).end.min(end);
+        let follow = hosts.rank(end - 1) - hosts.rank(at) == end - 1 - at;
+        if follow {
+            end
+        } else {
+            at + 1
+        }
+    }
+
     /// The block from one node to another (all-to-all).
     pub fn block_between(&self, from: usize, to: usize) -> Range<usize> {
         match (self.hosting.owner(from), self.hosting.owner(to)) {
@@ -107,5 +139,32 @@ impl<'c> Problem<'c> {
     pub fn target(&self, node: usize) -> Option<usize> {
         let rank = self.hosting.owner(node)?;
         self.call.permutation.as_ref().map(|p| self.hosting.node(p[rank]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collective::{Collective, Layout};
+
+    /// Whatever the hosts, and the lengths.
+    #[test]
+    fn blocks_of_places_are_those_of_their_ranks() {
+        let call = Call::new(Collective::AllGather, 12, 3);
+        let hosts = [(&[4, 4, 4][..], false), (&[4, 4, 4], true), (&[2, 7, 3], false), (&[2, 7, 3], true)];
+        let on = hosts.map(|(ranks, in_turn)| Call { hosts: Hosts::with_ranks(ranks, in_turn), ..call.clone() });
+        let unlike = on.clone().map(|call| call.with_layout(Layout::of_vectors((0..12).map(|rank| rank % 3))));
+        let mut calls = vec![call];
+        calls.extend(on.into_iter().chain(unlike));
+        let mut fewest = usize::MAX;
+        for call in &calls {
+            let problem = Problem::new(call);
+            for places in (0..12).flat_map(|start| (start..=12).map(move |end| start..end)) {
+                let positions = problem.blocks(places.clone()).into_iter().flatten();
+                assert!(positions.eq(places.flat_map(|place| problem.block(place))), "{call:?}");
+            }
+            fewest = fewest.min(problem.blocks(0..12).len());
+        }
+        assert_eq!(fewest, 1);
     }
 }
