@@ -509,6 +509,7 @@ impl Ours {
             cube.run_planned(&planned, buffers, operator)?;
             Ok::<_, Error>(planned)
         })?;
+        (*self.own).predicted += planned.predicted();
         back.returned(&received);
         // With the program's own buffers, such a call can be made again without a look at what it is.
         if let (Some(stands), true, true, Some(_)) = (self.stands, sent.is_direct(), received.is_direct(), self.key) {

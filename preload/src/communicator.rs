@@ -26,8 +26,12 @@ pub struct Communicator {
     pub size: usize,
     /// Collective calls that have been made on it.
     calls: u64,
-    /// For its blocking calls.
+    /// For its blocking calls; what these were predicted to take until the machine was measured, in seconds; the call at which ranks look
+    /// whether it should be, and whether they have found so.
     pub cube: Cube,
+    pub predicted: f64,
+    next_look: u64,
+    measures: bool,
     /// For its nonblocking calls, if any may be made by us, and for its persistent requests: see [`lanes`].
     started: Option<Rc<Hypercube>>,
     lanes: Vec<Rc<Hypercube>>,
@@ -54,9 +58,11 @@ pub struct Communicator {
 /// Whether the program has made nonblocking calls.
 static STARTS: AtomicBool = AtomicBool::new(false);
 
-/// The call on a communicator from which on what is not known of a memory that all ranks share is measured. That takes as long as many
-/// short calls, of which most programs have either a few or very many.
-const MEASURED_FROM: u64 = 64;
+/// What is not known of a memory that all ranks share is measured when its blocking calls are worth that, which takes as long as many short
+/// ones: their predicted seconds, or their number. Ranks compare these at the first call that it may be, and each time that there are twice as many.
+const WORTH: f64 = 0.1;
+const MANY_CALLS: u64 = 1024;
+const FIRST_LOOK: u64 = 64;
 
 /// Communicators that get a hypercube before anybody knows whether they will need it.
 const MANY: u64 = 1000;
@@ -137,6 +143,9 @@ impl Communicators {
             size,
             calls: 0,
             cube,
+            predicted: 0.0,
+            next_look: FIRST_LOOK,
+            measures: false,
             started: None,
             lanes: Vec::new(),
             options: Vec::new(),
@@ -274,8 +283,8 @@ impl Communicator {
                 return Err("a hypercube that was made before there were such calls");
             }
             Cube::Ours(_) => {
-                if form == Form::Blocking && (*own).measures() && !(*own).is_settled() {
-                    (*own).settle();
+                if form == Form::Blocking && (*own).calls >= (*own).next_look && !(*own).is_settled() {
+                    (*own).look();
                 }
                 return Ok(());
             }
@@ -304,7 +313,7 @@ impl Communicator {
         }
         // Most communicators have no nonblocking calls. That of all ranks gets its hypercube before it is known.
         let starts = asked.from == 1 || (*own).is_world() || STARTS.load(Relaxed);
-        let made = made((*own).comm, (*own).rank, (*own).measures(), [c_int::from(!starts), asked.compares as c_int]);
+        let made = made((*own).comm, (*own).rank, (*own).measures, [c_int::from(!starts), asked.compares as c_int]);
         (*own).cube = match made {
             Some((cube, [nobody_starts, tries])) => {
                 (*own).tries = Compares::of(tries);
@@ -324,11 +333,6 @@ impl Communicator {
             Cube::Native(why) => Err(why),
             _ => Ok(()),
         }
-    }
-
-    /// Whether calls are worth a measurement by now.
-    fn measures(&self) -> bool {
-        self.calls >= MEASURED_FROM
     }
 
     /// Whether its hypercube stays: calls before that are not remembered, so that all ranks count them.

@@ -202,17 +202,26 @@ fn built_with_header(source: &str, name: &str) -> PathBuf {
     built_with(source, name, &flags, &["-lhypercoll_preload"])
 }
 
-/// What is not known of a memory that all ranks share is measured when a communicator has had many calls, with nonblocking ones under way.
+/// What is not known of a memory that all ranks share is measured when a communicator has had many calls, or long ones, with nonblocking ones
+/// under way.
 #[test]
 fn the_machine_is_measured_after_many_calls() {
     let program = built_with_header("tests/programs/settled.c", "settled");
     let two_copies = ("HYPERCOLL_SHARED_MEMORY", "two-copies");
     let all = |more| [ALL[0], ALL[1], more];
-    for (ranks, variables) in [(2, &ALL[1..]), (5, &ALL), (4, &all(two_copies)), (3, &all(OFF))] {
-        let output = mpirun_with(variables, ranks, &program, &[]);
+    for (ranks, variables, calls, count, last) in [
+        (2, &ALL[1..], "1100", "2", "measured"),
+        (5, &ALL, "1100", "2", "measured"),
+        (4, &all(two_copies), "1100", "2", "measured"),
+        (3, &all(OFF), "1100", "2", "measured"),
+        (2, &ALL, "100", "2", "built in"),
+        // So are long ones sooner.
+        (2, &ALL, "100", "3000000", "measured"),
+    ] {
+        let output = mpirun_with(variables, ranks, &program, &[calls, count]);
         assert_eq!(output.code, Some(0), "{}", output.told());
         assert_eq!(output.stdout.matches("all is well").count(), ranks, "{}", output.told());
-        let said = ["the 10th: built in", "the last: measured"].map(|said| output.stdout.contains(said));
+        let said = ["the 10th: built in", &format!("the last: {last}")].map(|said| output.stdout.contains(said));
         assert_eq!(said, [true; 2], "{}", output.told());
     }
 }

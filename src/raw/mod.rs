@@ -192,6 +192,13 @@ pub struct RawPlan<'d> {
     pub(crate) at: &'static Location<'static>,
 }
 
+impl RawPlan<'_> {
+    /// Seconds that the call is predicted to take.
+    pub fn predicted(&self) -> f64 {
+        self.plan.choice.predicted
+    }
+}
+
 /// A raw call that has been started. Dropping it waits.
 #[must_use = "dropping it waits"]
 pub struct RawRequest<'d> {

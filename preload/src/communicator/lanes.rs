@@ -5,7 +5,7 @@
 //! blocking one to come first that another rank makes before it. So blocking calls, nonblocking ones, and those of each persistent request
 //! go by hypercubes of their own.
 
-use super::{Communicator, Cube};
+use super::{Communicator, Cube, MANY_CALLS, WORTH};
 use crate::attributes::Duplicated;
 use crate::native::{self, ffi};
 use ffi::MPI_Comm;
@@ -25,22 +25,28 @@ impl Communicator {
     /// # Safety
     /// As for [`Communicator::make`].
     pub(super) unsafe fn another(&self) -> Option<Rc<Hypercube>> {
-        let (cube, _) = made(self.comm, self.rank, self.measures(), [])?;
+        let (cube, _) = made(self.comm, self.rank, self.measures, [])?;
         // They have been accepted.
         let _ = cube.avoid_links(&self.avoid);
         Some(Rc::new(cube))
     }
 
-    /// Replaces hypercubes that know little of the machine; those of nonblocking calls under way go with the calls. What has been tried
-    /// out was tried out with other choices.
+    /// Whether the machine should be measured by now: then hypercubes that know little of it are replaced. Those of nonblocking calls under
+    /// way go with the calls. What has been tried out was tried out with other choices.
     ///
     /// # Safety
     /// As for [`Communicator::make`].
-    pub(super) unsafe fn settle(&mut self) {
+    pub(super) unsafe fn look(&mut self) {
         // A broken one stays broken.
         if self.cubes().any(Hypercube::is_broken) {
             return;
         }
+        self.next_look *= 2;
+        let worth = self.predicted >= WORTH || self.calls >= MANY_CALLS;
+        if self.all_say(!worth) {
+            return;
+        }
+        self.measures = true;
         let Cube::Ours(known) = &self.cube else { return };
         let Some(cube) = self.in_place_of(known) else { return };
         self.cube = Cube::Ours(cube);
