@@ -503,13 +503,16 @@ impl Ours {
         }
         let Cube::Ours(cube) = &(*self.own).cube else { return Err(Left::ToMpi("MPI has ended")) };
         let options = (*self.own).asked(&call, element.size);
+        let early = (!cube.is_measured()).then(|| call.clone());
         let buffers = Buffers { send: sent.start, receive: received.start };
         let planned = Operation::lent(op.as_ref(), |operator| {
             let planned = cube.plan_raw(call, &options, element, operator)?;
             cube.run_planned(&planned, buffers, operator)?;
             Ok::<_, Error>(planned)
         })?;
-        (*self.own).predicted += planned.predicted();
+        if let Some(call) = early {
+            (*self.own).note_early(call, element.size, planned.choice());
+        }
         back.returned(&received);
         // With the program's own buffers, such a call can be made again without a look at what it is.
         if let (Some(stands), true, true, Some(_)) = (self.stands, sent.is_direct(), received.is_direct(), self.key) {

@@ -11,7 +11,7 @@ use crate::trial::{self, Trial};
 use crate::turn::{self, Turn};
 use ffi::MPI_Comm;
 use hypercoll::collective::{Call, Collective};
-use hypercoll::select::{Machine, Options};
+use hypercoll::select::{Choice, Machine, Options};
 use hypercoll::Hypercube;
 use lanes::made;
 use std::collections::HashMap;
@@ -26,10 +26,12 @@ pub struct Communicator {
     pub size: usize,
     /// Collective calls that have been made on it.
     calls: u64,
-    /// For its blocking calls; what these were predicted to take until the machine was measured, in seconds; the call at which ranks look
-    /// whether it should be, and whether they have found so.
+    /// For its blocking calls.
     pub cube: Cube,
-    pub predicted: f64,
+    /// Of those that were made before the machine was measured, the seconds that they were predicted to take, and how sums are made.
+    predicted: f64,
+    early: HashMap<(Call, usize), Options>,
+    /// The call from which on ranks ask each other whether the machine should be measured, and whether they have found so.
     next_look: u64,
     measures: bool,
     /// For its nonblocking calls, if any may be made by us, and for its persistent requests: see [`lanes`].
@@ -58,11 +60,12 @@ pub struct Communicator {
 /// Whether the program has made nonblocking calls.
 static STARTS: AtomicBool = AtomicBool::new(false);
 
-/// What is not known of a memory that all ranks share is measured when its blocking calls are worth that, which takes as long as many short
-/// ones: their predicted seconds, or their number. Ranks compare these at the first call that it may be, and each time that there are twice as many.
+/// What is not known of a memory that all ranks share is measured when the calls on a communicator are worth that, which takes as long as
+/// many short ones: by the predicted seconds of those of ours, or by the number of all. Ranks ask each other in the first blocking call
+/// from such a number on, and each time that there are twice as many.
 const WORTH: f64 = 0.1;
 const MANY_CALLS: u64 = 1024;
-const FIRST_LOOK: u64 = 64;
+const FIRST_LOOK: u64 = 8;
 
 /// Communicators that get a hypercube before anybody knows whether they will need it.
 const MANY: u64 = 1000;
@@ -144,6 +147,7 @@ impl Communicators {
             calls: 0,
             cube,
             predicted: 0.0,
+            early: HashMap::new(),
             next_look: FIRST_LOOK,
             measures: false,
             started: None,
@@ -313,9 +317,9 @@ impl Communicator {
         }
         // Most communicators have no nonblocking calls. That of all ranks gets its hypercube before it is known.
         let starts = asked.from == 1 || (*own).is_world() || STARTS.load(Relaxed);
-        let made = made((*own).comm, (*own).rank, (*own).measures, [c_int::from(!starts), asked.compares as c_int]);
+        let made = made((*own).comm, (*own).measures, [c_int::from(!starts), asked.compares as c_int]);
         (*own).cube = match made {
-            Some((cube, [nobody_starts, tries])) => {
+            Ok((cube, [nobody_starts, tries])) => {
                 (*own).tries = Compares::of(tries);
                 // Links that are none were refused when they were named, if there was a hypercube then.
                 if cube.avoid_links(&(*own).avoid).is_err() {
@@ -327,7 +331,12 @@ impl Communicator {
                 session::tables(turn).communicators.served += 1;
                 Cube::Ours(Rc::new(cube))
             }
-            None => Cube::Native("no hypercube can be made"),
+            Err(why) => {
+                if let Some(why) = why.filter(|_| (*own).rank == 0) {
+                    eprintln!("hypercoll: collectives of a communicator are left to MPI: {why}");
+                }
+                Cube::Native("no hypercube can be made")
+            }
         };
         match (*own).cube {
             Cube::Native(why) => Err(why),
@@ -381,10 +390,20 @@ impl Communicator {
         self.trials.get(&(kind, trial::class(bytes))).is_some_and(Trial::is_native)
     }
 
+    /// Notes a call that was made before the machine has been measured. A reduction like it is made in the same way after that, too, so that
+    /// the last bits of sums stay the same within a run.
+    pub fn note_early(&mut self, call: Call, element: usize, choice: &Choice) {
+        self.predicted += choice.predicted;
+        if call.collective.reduces() {
+            self.early.insert((call, element), Options::exactly(choice.algorithm, &choice.parameters));
+        }
+    }
+
     /// What is asked of a call.
     pub fn asked(&self, call: &Call, element: usize) -> Options {
         if self.options.is_empty() && !self.reproducible {
-            return Options::default();
+            let early = Some(&self.early).filter(|early| !early.is_empty() && self.is_settled());
+            return early.and_then(|early| early.get(&(call.clone(), element))).cloned().unwrap_or_default();
         }
         let asked = self.options.iter().find(|(collective, _)| *collective == call.collective);
         let asked = asked.map_or_else(Options::default, |(_, options)| options.clone());

@@ -247,3 +247,28 @@ fn part_of(n: u32, period: usize, count: usize) -> usize {
 fn splits_evenly(shape: &Shape) -> bool {
     shape.count.is_multiple_of(shape.n.max(1) as usize)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_busiest_dimension_is_bounded_where_it_is_not_counted() {
+        for variant in Variant::ALL {
+            for n in COUNTED + 1..=COUNTED + 4 {
+                let trees = Translated::sbnt(n, &Parameters { variant, ..Parameters::new(PortModel::AllPorts) });
+                for personalised in [false, true] {
+                    let traffic = trees.traffic(personalised);
+                    let busiest: usize = traffic.iter().filter_map(|level| level.iter().max()).sum();
+                    let bounds = trees.busiest(personalised);
+                    assert!(
+                        (busiest..=busiest + busiest / 40).contains(&bounds.0),
+                        "{variant} {n}: {busiest}, {bounds:?}"
+                    );
+                    let loads = (0..n as usize).map(|port| traffic.iter().map(|level| level[port]).sum::<usize>());
+                    assert!(loads.max() <= Some(bounds.1), "{variant} {n}");
+                }
+            }
+        }
+    }
+}

@@ -52,6 +52,7 @@ use crate::hash::Fnv;
 use crate::operation::Reduction;
 use crate::plan::Plan;
 use crate::schedule::Side;
+use crate::select::Choice;
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -193,9 +194,9 @@ pub struct RawPlan<'d> {
 }
 
 impl RawPlan<'_> {
-    /// Seconds that the call is predicted to take.
-    pub fn predicted(&self) -> f64 {
-        self.plan.choice.predicted
+    /// What the call got, and what it is predicted to take.
+    pub fn choice(&self) -> &Choice {
+        &self.plan.choice
     }
 }
 

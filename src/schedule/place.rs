@@ -44,7 +44,9 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
     let relays = call.collective.relays_copies() || call.collective.is_prefix() || call.collective.multiplies();
     let last_uses = relays.then(|| last_uses(messages, call.collective.multiplies()));
     if call.collective.is_prefix() {
-        placer.two_values(last_uses.iter().flat_map(|uses| &uses.parts));
+        placer.two_values(
+            last_uses.iter().flat_map(|uses| (0..messages.list().len()).flat_map(|message| uses.of(message))),
+        );
     }
     let mut multiplications = messages.multiplications().iter().peekable();
     let mut number = 0;

@@ -1,5 +1,5 @@
-//! How many nodes hang where in the SBnT, from counts of necklaces instead of walks: a formula asks for these on cubes of which a
-//! walk would take longer than the call.
+//! How many nodes hang where in the SBnT, from counts of necklaces instead of walks (but for the paths of the maximising variants): a formula
+//! asks for these on cubes of which a walk would take longer than the call.
 //!
 //! Reference: Ho and Johnsson 1988, section 3 (theorem 1, table 1). Subtree j has one node of every necklace of more than j
 //! addresses, level l of it those with l ones; a necklace of d | n addresses repeats a primitive one of d bits.

@@ -8,8 +8,12 @@
 use super::{Communicator, Cube, MANY_CALLS, WORTH};
 use crate::attributes::Duplicated;
 use crate::native::{self, ffi};
+use crate::requests;
 use ffi::MPI_Comm;
-use hypercoll::Hypercube;
+use hypercoll::collective::{Call, Collective};
+use hypercoll::raw::{Buffers, Datatype, Operator};
+use hypercoll::select::Options;
+use hypercoll::{Error, Hypercube};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::FromRaw;
 use std::collections::HashMap;
@@ -25,35 +29,52 @@ impl Communicator {
     /// # Safety
     /// As for [`Communicator::make`].
     pub(super) unsafe fn another(&self) -> Option<Rc<Hypercube>> {
-        let (cube, _) = made(self.comm, self.rank, self.measures, [])?;
+        let (cube, _) = made(self.comm, self.measures, []).ok()?;
         // They have been accepted.
         let _ = cube.avoid_links(&self.avoid);
         Some(Rc::new(cube))
     }
 
-    /// Whether the machine should be measured by now: then hypercubes that know little of it are replaced. Those of nonblocking calls under
-    /// way go with the calls. What has been tried out was tried out with other choices.
+    /// Whether the machine should be measured by now: then hypercubes that know little of it are replaced. Those of requests go with these.
+    /// What has been tried out was tried out with other choices.
     ///
     /// # Safety
     /// As for [`Communicator::make`].
     pub(super) unsafe fn look(&mut self) {
-        // A broken one stays broken.
-        if self.cubes().any(Hypercube::is_broken) {
-            return;
+        let Cube::Ours(known) = &self.cube else { return };
+        while self.next_look <= self.calls {
+            self.next_look *= 2;
         }
-        self.next_look *= 2;
         let worth = self.predicted >= WORTH || self.calls >= MANY_CALLS;
-        if self.all_say(!worth) {
+        // What is wrong between ranks the program's own call will tell.
+        if !self.any_says(known, worth).unwrap_or(false) {
             return;
         }
         self.measures = true;
-        let Cube::Ours(known) = &self.cube else { return };
         let Some(cube) = self.in_place_of(known) else { return };
+        let started = self.started.as_ref().and_then(|known| self.in_place_of(known));
         self.cube = Cube::Ours(cube);
-        if let Some(known) = &self.started {
-            self.started = self.in_place_of(known);
-        }
+        self.started = started.or_else(|| self.started.take());
+        self.lanes.clear();
         (self.faster, self.trials) = ([None; 4], HashMap::new());
+    }
+
+    /// Whether any rank says so. They ask by a call like the program's, of which those hear that have made another one, or make none.
+    unsafe fn any_says(&self, cube: &Hypercube, so: bool) -> Result<bool, Error> {
+        let (mine, mut any) = ([u8::from(so)], [0]);
+        let or = |_, from: &[u8], into: &mut [u8]| into.iter_mut().zip(from).for_each(|(into, from)| *into |= from);
+        let operator = Operator { name: "whether to measure", commutes: true, combine: &or };
+        let buffers = Buffers { send: mine.as_ptr(), receive: any.as_mut_ptr() };
+        let call = Call::new(Collective::AllReduce, self.size, 1);
+        let byte = Datatype::contiguous("byte", 1);
+        let request = cube.start_raw(call, &Options::default(), buffers, &byte, Some(&operator))?;
+        while !request.is_over() {
+            hypercoll::raw::progress();
+            requests::give_way();
+            std::thread::yield_now();
+        }
+        request.wait()?;
+        Ok(any[0] == 1)
     }
 
     unsafe fn in_place_of(&self, known: &Hypercube) -> Option<Rc<Hypercube>> {
@@ -107,14 +128,13 @@ impl Communicator {
     }
 }
 
-/// A hypercube of a communicator's ranks, if all of them could make theirs; and the least of what each rank says. Whether it `measures` what
-/// is not known of the machine is the same on all.
+/// A hypercube of a communicator's ranks, if all of them could make theirs, and the least of what each rank says; if not, why this one could
+/// not. Whether it `measures` what is not known of the machine is the same on all.
 pub(super) unsafe fn made<const N: usize>(
     comm: MPI_Comm,
-    rank: usize,
     measures: bool,
     said: [c_int; N],
-) -> Option<(Hypercube, [c_int; N])> {
+) -> Result<(Hypercube, [c_int; N]), Option<Error>> {
     // Not ours to free.
     let borrowed = match native::word(comm) == native::word(ffi::RSMPI_COMM_WORLD) {
         true => ManuallyDrop::new(SimpleCommunicator::world()),
@@ -128,12 +148,9 @@ pub(super) unsafe fn made<const N: usize>(
         }
     };
     let mut all: Vec<c_int> = [c_int::from(made.is_ok())].into_iter().chain(said).collect();
-    if native::agree(&mut all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && all[0] == 1 {
-        return Some((made.ok()?, std::array::from_fn(|at| all[1 + at])));
-    }
+    let agreed = native::agree(&mut all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && all[0] == 1;
     match made {
-        Err(why) if rank == 0 => eprintln!("hypercoll: collectives of a communicator are left to MPI: {why}"),
-        _ => (),
+        Ok(cube) if agreed => Ok((cube, std::array::from_fn(|at| all[1 + at]))),
+        made => Err(made.err()),
     }
-    None
 }

@@ -1,5 +1,6 @@
 /* Many blocking calls on one communicator, with a nonblocking one under way that some ranks wait for before the next call and others
- * after it. Each rank says "all is well", and rank 0 what the choice of an early call and of the last one knew of the machine.
+ * after it. Each rank says "all is well", and rank 0 what the choice of an early call, of the last one and of another one knew of the
+ * machine.
  *
  * usage: settled CALLS COUNT      of COUNT numbers */
 
@@ -11,7 +12,10 @@
 static void machine(MPI_Comm comm, const char *call) {
     char text[4000];
     hypercoll_explain_last(comm, text, sizeof text);
-    const char *what = strstr(text, "(built in") ? "built in" : strstr(text, "(measured") ? "measured" : text;
+    const char *what = strstr(text, "(built in")    ? "built in"
+                       : strstr(text, "(measured")   ? "measured"
+                       : strstr(text, "; asked for") ? "as before"
+                                                     : text;
     printf("%s: %s\n", call, what);
 }
 
@@ -33,6 +37,8 @@ int main(int argc, char **argv) {
         wrong |= call % 3 == 0 && memcmp(begun, sums, sizeof begun) != 0;
     }
     if (rank == 0) machine(MPI_COMM_WORLD, "the last");
+    MPI_Bcast(sums, count, MPI_LONG, 0, MPI_COMM_WORLD);
+    if (rank == 0) machine(MPI_COMM_WORLD, "another");
     if (!wrong) printf("all is well\n");
     MPI_Finalize();
     return 0;

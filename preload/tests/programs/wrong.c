@@ -1,6 +1,6 @@
 /* Programs that are wrong: calls that differ, lengths that differ, a rank that leaves.
  *
- * usage: wrong WHAT [return]      with `return`, errors are returned, and said on standard output */
+ * usage: wrong WHAT [return [CALLS]]      with `return`, errors are returned, and said on standard output */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -31,6 +31,11 @@ int main(int argc, char **argv) {
         /* The root need not wait for anybody yet. */
         if (code == MPI_SUCCESS) code = MPI_Barrier(comm);
     } else if (strcmp(what, "leaves") == 0) {
+        if (rank == 1) _Exit(0);
+        code = MPI_Allreduce(MPI_IN_PLACE, numbers, 4, MPI_INT, MPI_SUM, comm);
+    } else if (strcmp(what, "leaves-later") == 0) {
+        const int own = argc > 3 ? atoi(argv[3]) : 0;
+        for (int i = 0; i < own; i++) MPI_Allreduce(MPI_IN_PLACE, numbers, 1, MPI_INT, MPI_SUM, comm);
         if (rank == 1) _Exit(0);
         code = MPI_Allreduce(MPI_IN_PLACE, numbers, 4, MPI_INT, MPI_SUM, comm);
     }

@@ -111,8 +111,9 @@ impl Waves {
         let mut nearer = 0.0;
         let carried = (0..=n).map(|l| {
             let own = if l == 0 { 0.0 } else { binomial(n, l) as f64 / f64::from(n) };
+            let before = nearer;
             nearer += own;
-            (own, nearer - own)
+            (own, before)
         });
         Waves { carried: carried.collect(), ends: (1..k).map(|terms| sum(high, terms)).collect() }
     }

@@ -357,3 +357,31 @@ pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mu
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets of several blocks: what is not followed on large cubes is no more than what is said of it, and not much less.
+    #[test]
+    fn packets_are_bounded_where_they_are_not_followed() {
+        for (n, ports, postorder) in [9, 10].into_iter().flat_map(|n| {
+            [(PortModel::OnePort, false), (PortModel::AllPorts, true)].map(|(ports, postorder)| (n, ports, postorder))
+        }) {
+            for (count, packet) in [(1, 2), (1, 7), (1, 56), (3, 8), (5, 17), (100, 1000)] {
+                let parameters = Parameters {
+                    packet: Some(packet),
+                    order: Some(if postorder { Order::Postorder } else { Order::Cyclic }),
+                    ..Parameters::new(ports)
+                };
+                let shape = Shape::new(&Call::new(Collective::Scatter, 1 << n, count), &parameters);
+                let cycle = if postorder { 1 } else { n as usize };
+                let (rounds, elements) = followed(&shape, &Sbnt::new(n, parameters.variant), packet, cycle);
+                let bound = formula(&shape);
+                let over = (bound.rounds as f64 / rounds as f64, bound.elements / elements as f64);
+                assert!(over.0 >= 1.0 && over.1 >= 1.0, "{n} {ports:?} {count} {packet}: {over:?}");
+                assert!(over.0 < 1.6 && over.1 < 1.5, "{n} {ports:?} {count} {packet}: {over:?}");
+            }
+        }
+    }
+}
