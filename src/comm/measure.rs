@@ -7,6 +7,7 @@
 
 mod apart;
 mod links;
+mod several;
 
 use self::apart::Apart;
 use super::{Hypercube, Permute};
@@ -64,11 +65,13 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
             single_copy_from = ring.single_copy_from()?;
         }
         let found = ring.times()?;
-        let tau = match hosts {
-            None => found.tau,
-            Some(hosts) => Ring::of(cube, |rank| other_host(hosts, rank)).start_up()?.1,
-        };
-        times = Some(Times { tau, ..found });
+        let several = if cube.machine.shared.is_none() { several::start_up(cube)? } else { None };
+        times = Some(match (several, hosts) {
+            (Some((one, tau)), None) => Times { tau, hop: (one - tau).max(0.0), ..found },
+            (Some((_, tau)), Some(_)) => Times { tau, ..found },
+            (None, Some(hosts)) => Times { tau: Ring::of(cube, |rank| other_host(hosts, rank)).start_up()?.1, ..found },
+            (None, None) => found,
+        });
         if cube.machine.shared.is_none() {
             burst = Some(ring.burst(found)?);
         }

@@ -41,7 +41,7 @@ impl Transport for Alone {
         Err(Error::Packet)
     }
 
-    fn advance(&mut self, _: bool, _: &mut Vec<Token>) -> std::result::Result<bool, Box<Trouble>> {
+    fn advance(&mut self, _: bool, _: u32, _: &mut Vec<Token>) -> std::result::Result<bool, Box<Trouble>> {
         Ok(false)
     }
 

@@ -364,7 +364,7 @@ impl Agreement {
                     return finding;
                 }
                 // More messages of other calls may come.
-                if transport.advance(false, &mut done).is_err_and(|trouble| matches!(*trouble, Trouble::Failed(_))) {
+                if transport.advance(false, 1, &mut done).is_err_and(|trouble| matches!(*trouble, Trouble::Failed(_))) {
                     break;
                 }
                 std::thread::yield_now();

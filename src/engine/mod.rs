@@ -201,13 +201,14 @@ impl Engine {
         };
         let mut done = std::mem::take(&mut self.done);
         let (mut moved, mut trouble) = (false, None);
-        for look in 1..=looks {
-            match self.transport.advance(all, &mut done) {
+        let (times, at_once) = if self.transport.looks_at_once() { (1, looks) } else { (looks, 1) };
+        for time in 1..=times {
+            match self.transport.advance(all, at_once, &mut done) {
                 Ok(any) => moved = any,
                 Err(other) => trouble = Some(other),
             }
             moved |= !done.is_empty();
-            if moved || trouble.is_some() || look < looks && self.transport.pause() {
+            if moved || trouble.is_some() || time < times && self.transport.pause() {
                 break;
             }
         }

@@ -111,7 +111,12 @@ pub(crate) trait Transport {
 
     /// Moves on what can move and reports what is complete; whether anything has moved. With `all` nothing else can start before
     /// all that is under way is complete, so that it may be reported together.
-    fn advance(&mut self, all: bool, done: &mut Vec<Token>) -> std::result::Result<bool, Box<Trouble>>;
+    fn advance(&mut self, all: bool, looks: u32, done: &mut Vec<Token>) -> std::result::Result<bool, Box<Trouble>>;
+
+    /// Whether such looks may follow each other without a pause: then it looks so many times at most, until something has moved.
+    fn looks_at_once(&self) -> bool {
+        false
+    }
 
     /// Between two looks that found nothing: lets others run; whether that took so long that the clock is worth a look.
     fn pause(&mut self) -> bool;

@@ -110,7 +110,7 @@ impl Transport for Threads {
         Ok(false)
     }
 
-    fn advance(&mut self, _: bool, done: &mut Vec<Token>) -> std::result::Result<bool, Box<Trouble>> {
+    fn advance(&mut self, _: bool, _: u32, done: &mut Vec<Token>) -> std::result::Result<bool, Box<Trouble>> {
         let mut arrived = self.mailboxes[self.rank].lock();
         arrived.news = false;
         for (&peer, waiting) in self.receives.iter_mut().filter(|(_, waiting)| !waiting.is_empty()) {

@@ -302,11 +302,11 @@ impl Messages {
         Ok(short)
     }
 
-    /// Tests what is under way once, and reports what is complete; whether anything is, be it a part of a message. With `all` it is all
+    /// Tests what is under way until something is complete, so many times at most, and reports what is complete; whether anything is, be it a part of a message. With `all` it is all
     /// or nothing, which is cheaper to find out. Every test makes MPI's own progress once, and yields the core if MPI was told to.
-    pub fn advance(&mut self, all: bool, done: &mut Vec<Token>) -> Result<bool, Box<Trouble>> {
+    pub fn advance(&mut self, all: bool, looks: u32, done: &mut Vec<Token>) -> Result<bool, Box<Trouble>> {
         let all = all && self.requests.owners().all(|owner| !self.messages[owner].introduces);
-        let completed = self.requests.test(all)?;
+        let completed = self.requests.test(all, looks)?;
         let any = !completed.is_empty();
         for &(owner, received) in &completed {
             let message = &mut self.messages[owner];

@@ -98,12 +98,12 @@ impl Requests {
         }
     }
 
-    /// Tests the requests once: the owners of those that are complete, with the bytes that were received; give the list back. With
+    /// Tests the requests until one is complete, so many times at most: the owners of those that are complete, with the bytes that were received; give the list back. With
     /// `all` it is either all of them or none, which is cheaper to find out.
     ///
     /// # Errors
     /// If any of them failed, or MPI cannot test; what is complete is then complete all the same.
-    pub fn test(&mut self, all: bool) -> Result<Vec<(Owner, usize)>> {
+    pub fn test(&mut self, all: bool, looks: u32) -> Result<Vec<(Owner, usize)>> {
         let count = self.requests.len();
         let mut list = std::mem::take(&mut self.completed);
         list.clear();
@@ -117,15 +117,21 @@ impl Requests {
         }
         let mut completed: c_int = 0;
         let (requests, statuses) = (self.requests.as_mut_ptr(), self.statuses.as_mut_ptr());
-        // SAFETY: `requests`, `indices` and `statuses` hold at least `count` elements.
-        let code = unsafe {
-            if all {
-                ffi::PMPI_Testall(count as c_int, requests, &mut completed, statuses)
-            } else {
-                let indices = self.indices.as_mut_ptr();
-                ffi::PMPI_Testsome(count as c_int, requests, &mut completed, indices, statuses)
+        let mut code = ffi::MPI_SUCCESS as c_int;
+        for _ in 0..looks {
+            // SAFETY: `requests`, `indices` and `statuses` hold at least `count` elements.
+            code = unsafe {
+                if all {
+                    ffi::PMPI_Testall(count as c_int, requests, &mut completed, statuses)
+                } else {
+                    let indices = self.indices.as_mut_ptr();
+                    ffi::PMPI_Testsome(count as c_int, requests, &mut completed, indices, statuses)
+                }
+            };
+            if completed != 0 || code != ffi::MPI_SUCCESS as c_int {
+                break;
             }
-        };
+        }
         if all && completed != 0 {
             completed = count as c_int;
             (0..).zip(&mut self.indices[..count]).for_each(|(index, place)| *place = index);

@@ -179,7 +179,7 @@ fn receives_are_taken_back() {
         if world.rank() == 0 {
             messages.receive(begun, STAMP, 1, &[span(&mut first)]).expect("a receive");
             while done.is_empty() {
-                messages.advance(false, &mut done).expect("a message");
+                messages.advance(false, 1, &mut done).expect("a message");
             }
             messages.receive(TOKEN, STAMP, 1, &[span(&mut data)]).expect("a receive");
             messages.cease(&[1], None, LIMIT);

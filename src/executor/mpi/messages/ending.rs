@@ -18,7 +18,7 @@ impl Messages {
     /// Of a communicator that this rank has left: whether all of these have left it as well while all was well, nothing is under way,
     /// and nothing has come that nobody has asked for. Nothing of calls is received.
     pub fn have_left(&mut self, peers: &[usize]) -> bool {
-        match self.requests.test(false) {
+        match self.requests.test(false, 1) {
             Ok(completed) => self.requests.take_back(completed),
             Err(_) => return false,
         }
@@ -55,7 +55,7 @@ impl Messages {
         let (mut said, mut asked, mut looked, mut failures) = (false, false, begun, 0);
         let mut passed_on = vec![false; self.gone.len()];
         loop {
-            let completed = self.requests.test(false).unwrap_or_else(|error| {
+            let completed = self.requests.test(false, 1).unwrap_or_else(|error| {
                 failures += 1;
                 if failures > MOST_FAILURES {
                     // MPI would go on to use memory that is no longer ours.
