@@ -10,6 +10,7 @@ mod links;
 mod several;
 
 use self::apart::Apart;
+use self::several::Senders;
 use super::{Hypercube, Permute};
 use crate::address::Hosts;
 use crate::algorithm::{registry, Parameters, PortModel};
@@ -17,7 +18,7 @@ use crate::collective::{Call, Collective};
 use crate::error::Result;
 use crate::executor::SINGLE_COPY_FROM;
 use crate::operation::SystemOperation;
-use crate::select::{predict, Lacks, Machine, Measurement, Options, Times};
+use crate::select::{predict, Lacks, Machine, Measurement, Options, Times, Together};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -57,6 +58,7 @@ const MOST_PIPED: f64 = 8.0;
 pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     let hosts = cube.hosts.as_ref();
     let (mut times, mut burst, mut piped, mut single_copy_from) = (None, None, None, None);
+    let mut together = Together::default();
     let own_cores = cube.machine.shared.is_some_and(|shared| shared.cores >= cube.size);
     let apart = if lacks.times && own_cores { Apart::keep(cube)? } else { None };
     if lacks.times && (apart.is_some() || !own_cores) {
@@ -65,13 +67,22 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
             single_copy_from = ring.single_copy_from()?;
         }
         let found = ring.times()?;
-        let several = if cube.machine.shared.is_none() { several::start_up(cube)? } else { None };
-        times = Some(match (several, hosts) {
-            (Some((one, tau)), None) => Times { tau, hop: (one - tau).max(0.0), ..found },
-            (Some((_, tau)), Some(_)) => Times { tau, ..found },
-            (None, Some(hosts)) => Times { tau: Ring::of(cube, |rank| other_host(hosts, rank)).start_up()?.1, ..found },
-            (None, None) => found,
-        });
+        let leaders = match cube.machine.shared {
+            None => Senders::leaders(hosts, cube.size).start_up(cube)?,
+            Some(_) => None,
+        };
+        let found = match leaders {
+            Some((one, tau)) => Times { tau, hop: (one - tau).max(0.0), ..found },
+            None => found,
+        };
+        times = Some(found);
+        if let Some(hosts) = hosts {
+            let all = match Senders::all(hosts).start_up(cube)? {
+                Some((_, tau)) => tau,
+                None => Ring::of(cube, |rank| other_host(hosts, rank)).start_up()?.1,
+            };
+            together.tau = Some(all.max(found.tau));
+        }
         if cube.machine.shared.is_none() {
             burst = Some(ring.burst(found)?);
         }
@@ -98,17 +109,17 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
         }
         _ => None,
     };
-    let found = Measurement { times, burst, piped, single_copy_from, near, ..Measurement::default() };
+    let found = Measurement { times, together, burst, piped, single_copy_from, near, ..Measurement::default() };
     let machine = || cube.machine.clone().with(&found);
     let links = if lacks.links { Some(links::links(cube, &machine())?) } else { None };
-    let hop_together = match hosts {
+    together.hop = match hosts {
         Some(_) if times.is_some() || lacks.near => {
             let machine = machine();
             hop_together(cube, &machine)?.map(|hop| hop.max(machine.hop))
         }
         _ => None,
     };
-    Ok(Measurement { hop_together, links, ..found })
+    Ok(Measurement { together, links, ..found })
 }
 
 /// The hop by which that machine takes as long for a barrier of all ranks as it does: they wait for each other's messages in every round,
@@ -128,7 +139,8 @@ fn hop_together(cube: &Hypercube, machine: &Machine) -> Result<Option<f64>> {
     cube.all_reduce_in_place(&mut times, SystemOperation::max())?;
     times.sort_by(f64::total_cmp);
     let predicted = |hop: f64| {
-        let machine = Machine { hop_together: Some(hop), ..machine.clone() };
+        let together = Together { hop: Some(hop), ..machine.together };
+        let machine = Machine { together, ..machine.clone() };
         predict(algorithm, &call, 1, &parameters, &machine)
     };
     let (other, hops) = (predicted(0.0), predicted(1.0) - predicted(0.0));

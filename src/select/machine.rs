@@ -15,9 +15,8 @@ pub struct Machine {
     /// Time in seconds until a rank that waits sees what another has sent, beyond the start-up; where ranks share cores, if each had
     /// one of its own.
     pub hop: f64,
-    /// Where ranks are on several hosts: the same between hosts while all ranks of each send to others, which may share its cores and its
-    /// port; `None` where it has not been measured.
-    pub hop_together: Option<f64>,
+    /// Where hosts have several ranks: the same while all ranks of each host send to others.
+    pub together: Together,
     /// Transfer time in seconds per byte.
     pub t_c: f64,
     /// How many ports of a node work at once.
@@ -71,13 +70,30 @@ impl fmt::Display for Times {
     }
 }
 
+/// What a message between hosts takes while all ranks of each send to others, which may share its cores and its port; `None` where it has
+/// not been measured.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Together {
+    /// As [`Machine::tau`]. Not measured, it is the same as that of one rank.
+    pub tau: Option<f64>,
+    /// As [`Machine::hop`]; the same.
+    pub hop: Option<f64>,
+}
+
+impl Together {
+    /// With what another one has in place of what this one has not.
+    pub(crate) fn or(self, other: Together) -> Together {
+        Together { tau: self.tau.or(other.tau), hop: self.hop.or(other.hop) }
+    }
+}
+
 /// What has been measured of a machine for which there is no tuning file.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Measurement {
     /// Between ranks of different hosts, or, if all share one memory, between any two.
     pub times: Option<Times>,
-    /// As [`Machine::hop_together`].
-    pub hop_together: Option<f64>,
+    /// As [`Machine::together`].
+    pub together: Together,
     /// As [`Machine::burst`].
     pub burst: Option<usize>,
     /// As [`Machine::piped`].
@@ -96,7 +112,7 @@ impl Measurement {
     pub(crate) fn or(self, other: &Measurement) -> Measurement {
         Measurement {
             times: self.times.or(other.times),
-            hop_together: self.hop_together.or(other.hop_together),
+            together: self.together.or(other.together),
             burst: self.burst.or(other.burst),
             piped: self.piped.or(other.piped),
             single_copy_from: self.single_copy_from.or(other.single_copy_from),
@@ -133,7 +149,7 @@ impl Machine {
             name: format!("shared memory, {cores} cores (built in)"),
             tau: Times::NEAR.tau,
             hop: Times::NEAR.hop,
-            hop_together: None,
+            together: Together::default(),
             t_c: Times::NEAR.t_c,
             ports: PortModel::OnePort,
             pairs_linked: true,
@@ -157,7 +173,7 @@ impl Machine {
             name: "network (built in)".into(),
             tau: 10e-6,
             hop: 20e-6,
-            hop_together: None,
+            together: Together::default(),
             t_c: 0.9e-9,
             ports: PortModel::OnePort,
             pairs_linked: true,
@@ -180,10 +196,13 @@ impl Machine {
 
     /// Its times in words, and what its links can do besides a message between any two hosts at a time.
     pub fn times(&self) -> String {
-        let Machine { tau, hop, hop_together, t_c, ports, pairs_linked, burst, piped, near, .. } = *self;
+        let Machine { tau, hop, together, t_c, ports, pairs_linked, burst, piped, near, .. } = *self;
         let piped = piped.map(|piped| format!(", of short messages {:.4}", piped * 1e9)).unwrap_or_default();
         let near = near.map(|near| format!("; within a host {near}")).unwrap_or_default();
-        let together = hop_together.map(|hop| format!(", hop of all ranks of a host {:.3} us", hop * 1e6));
+        let of_all = |name: &str, time: Option<f64>| {
+            time.map(|time| format!(", {name} of all ranks of a host {:.3} us", time * 1e6)).unwrap_or_default()
+        };
+        let together = of_all("tau", together.tau) + &of_all("hop", together.hop);
         let burst = if burst > 0 { format!(", {burst} bytes pass a link at once") } else { String::new() };
         let ports = if ports == PortModel::AllPorts { ", all ports at once" } else { "" };
         let linked = if pairs_linked { "" } else { ", neighbours linked" };
@@ -192,12 +211,12 @@ impl Machine {
             format!(", {wiring}, {:.3} us a link{after}", link * 1e6)
         });
         let linked = linked.to_string() + &wiring.unwrap_or_default();
-        format!("{}{}{ports}{linked}{burst}{piped}{near}", Times { tau, hop, t_c }, together.unwrap_or_default())
+        format!("{}{}{ports}{linked}{burst}{piped}{near}", Times { tau, hop, t_c }, together)
     }
 
     /// With what has been measured in place of what was not known.
     pub fn with(self, measurement: &Measurement) -> Machine {
-        let Measurement { hop_together, piped, single_copy_from, near, links, .. } = *measurement;
+        let Measurement { together, piped, single_copy_from, near, links, .. } = *measurement;
         let Links { ports, pairs_linked } =
             links.unwrap_or(Links { ports: self.ports, pairs_linked: self.pairs_linked });
         let machine = Machine {
@@ -206,7 +225,7 @@ impl Machine {
             near: near.or(self.near),
             piped: piped.or(self.piped),
             // What a file says is not measured again where only something else is lacking.
-            hop_together: self.hop_together.or(hop_together),
+            together: self.together.or(together),
             single_copy_from: self.single_copy_from.or(single_copy_from),
             ..self
         };

@@ -4,7 +4,7 @@
 //! rank draws the same conclusions from them.
 
 use super::tuning::{default_place, Here, Tuning};
-use super::{Links, Machine, Measurement, Overrides, Spread, Times};
+use super::{Links, Machine, Measurement, Overrides, Spread, Times, Together};
 use crate::algorithm::PortModel;
 use crate::error::{Error, Result};
 use std::ffi::OsString;
@@ -93,7 +93,8 @@ impl Sources {
         field(flag(mpi.is_some()));
         field(mpi.as_deref().unwrap_or_default());
         field(&bits_text(measured.times.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
-        field(&bits_text(measured.hop_together.map(|hop| [hop])));
+        field(&bits_text(measured.together.tau.map(|tau| [tau])));
+        field(&bits_text(measured.together.hop.map(|hop| [hop])));
         field(&measured.burst.map_or(String::new(), |bytes| bytes.to_string()));
         field(&bits_text(measured.piped.map(|piped| [piped])));
         field(&measured.single_copy_from.map_or(String::new(), |bytes| bytes.to_string()));
@@ -124,7 +125,7 @@ impl Sources {
         let times = |[tau, hop, t_c]: [f64; 3]| Times { tau, hop, t_c };
         let measured = Measurement {
             times: bits_of(&field()?).map(times),
-            hop_together: bits_of(&field()?).map(|[hop]| hop),
+            together: Together { tau: bits_of(&field()?).map(|[tau]| tau), hop: bits_of(&field()?).map(|[hop]| hop) },
             burst: field()?.parse().ok(),
             piped: bits_of(&field()?).map(|[piped]| piped),
             single_copy_from: field()?.parse().ok(),
@@ -211,7 +212,7 @@ impl Sources {
         let known = match &machine {
             Some(machine) => Measurement {
                 near: machine.near.or(self.measured.near),
-                hop_together: self.measured.hop_together,
+                together: self.measured.together,
                 single_copy_from: self.measured.single_copy_from,
                 ..Measurement::default()
             },
@@ -269,10 +270,11 @@ mod tests {
                     let near = mpi.map(|_| Times { tau: 0.1, hop: 1.0 / 3.0, t_c: 1e-9 });
                     let times = Some(Times::NEAR).filter(|_| variables.is_empty());
                     let single_copy_from = times.map(|_| usize::MAX);
-                    let (hop_together, piped) = (times.map(|_| 0.7), times.map(|_| 0.3));
+                    let together = Together { tau: times.map(|_| 0.6), hop: times.map(|_| 0.7) };
+                    let piped = times.map(|_| 0.3);
                     let burst = times.map(|_| 4096);
                     let links = burst.map(|_| Links { ports: PortModel::AllPorts, pairs_linked: mpi.is_none() });
-                    let measured = Measurement { times, hop_together, burst, piped, single_copy_from, near, links };
+                    let measured = Measurement { times, together, burst, piped, single_copy_from, near, links };
                     let sources = Sources { here: here(mpi), variables, file: file.clone(), measured };
                     assert_eq!(Sources::parse(&sources.text()), Some(sources));
                 }
@@ -320,8 +322,8 @@ mod tests {
         assert_eq!(lacks(Some("on"), both, None), Ok(Lacks::default()));
         assert_eq!(lacks(None, Measurement { near: None, ..both }, None), Ok(Lacks { near: true, ..Lacks::default() }));
         // What was measured between hosts of several ranks, of a program that began with one on each.
-        let together = Measurement { hop_together: Some(1.0), ..none };
-        assert_eq!(Machine::network().with(&together).hop_together, Some(1.0));
+        let together = Together { tau: Some(2.0), hop: Some(1.0) };
+        assert_eq!(Machine::network().with(&Measurement { together, ..none }).together, together);
         let no_links = Measurement { links: None, ..both };
         assert_eq!(lacks(None, no_links, None), Ok(Lacks { links: true, ..Lacks::default() }));
         assert!(

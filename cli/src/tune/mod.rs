@@ -158,7 +158,7 @@ struct Found {
 /// median.
 #[cfg(feature = "mpi")]
 fn usual(all: &[hypercoll::select::Measurement]) -> hypercoll::select::Measurement {
-    use hypercoll::select::{Measurement, Times};
+    use hypercoll::select::{Measurement, Times, Together};
     let quartile = |part: &dyn Fn(&Measurement) -> Option<f64>| {
         let mut values: Vec<f64> = all.iter().filter_map(part).collect();
         values.sort_by(f64::total_cmp);
@@ -173,7 +173,7 @@ fn usual(all: &[hypercoll::select::Measurement]) -> hypercoll::select::Measureme
     copies.sort_unstable();
     Measurement {
         times: times(&|m| m.times),
-        hop_together: quartile(&|m| m.hop_together),
+        together: Together { tau: quartile(&|m| m.together.tau), hop: quartile(&|m| m.together.hop) },
         piped: quartile(&|m| m.piped),
         single_copy_from: copies.get(copies.len() / 2).copied(),
         near: times(&|m| m.near),
@@ -217,10 +217,10 @@ impl Found {
         origin: hypercoll::select::tuning::Origin,
     ) -> (hypercoll::select::tuning::Tuning, links::Links, packet::Packet) {
         use hypercoll::select::tuning::{Measured, Shared, Tuning};
-        use hypercoll::select::{Measurement, Times};
+        use hypercoll::select::{Measurement, Times, Together};
         use ranks::Value;
         let Found { eager, mut links, packet } = self;
-        let Measurement { times, hop_together, piped, single_copy_from, near, .. } = *at_work;
+        let Measurement { times, together, piped, single_copy_from, near, .. } = *at_work;
         if let Some(Times { tau, hop, .. }) = times.filter(|_| near.is_some()) {
             (links.tau, links.hop) = (Value::once(tau), Value::once(hop));
         }
@@ -244,7 +244,7 @@ impl Found {
                 t_c: four_digits(t_c),
             }),
             single_copy_from,
-            hop_together: hop_together.map(four_digits),
+            together: Together { tau: together.tau.map(four_digits), hop: together.hop.map(four_digits) },
             wiring: None,
             checked: None,
         };
@@ -261,7 +261,7 @@ fn four_digits(value: f64) -> f64 {
 #[cfg(all(test, feature = "mpi"))]
 mod tests {
     use super::usual;
-    use hypercoll::select::{Measurement, Times};
+    use hypercoll::select::{Measurement, Times, Together};
 
     #[test]
     fn what_was_disturbed_does_not_count() {
@@ -270,7 +270,7 @@ mod tests {
             let single_copy_from = Some(if times < 2.0 { 1 } else { usize::MAX });
             Measurement {
                 times: Some(one),
-                hop_together: Some(4.0 * times),
+                together: Together { tau: Some(5.0 * times), hop: Some(4.0 * times) },
                 single_copy_from,
                 near: Some(one),
                 ..Measurement::default()

@@ -1,5 +1,5 @@
-//! The start-up of messages over links: every rank sends one to each of several ranks of other hosts. Those of a train to one and the same
-//! rank are taken from the network together, and take less than in any call.
+//! The start-up of messages over links: ranks send one each to several of the others. Those of a train to one and the same rank are taken
+//! from the network together, and take less than in any call.
 
 use super::{ROUNDS, SHORT, TURNS};
 use crate::address::Hosts;
@@ -14,55 +14,145 @@ use std::time::Instant;
 /// Ranks of other hosts to each of which a rank sends, at most: each takes a connection.
 const MOST: usize = 8;
 
-/// The seconds that one message takes while all ranks send one, and the start-up of one more. `None` where a rank has no two ranks to send
-/// to, so that all get as many and none is on its host.
-pub(super) fn start_up(cube: &Hypercube) -> Result<Option<(f64, f64)>> {
-    let first = cube.hosts.as_ref().map_or(1, |hosts| hosts.most_and_fewest().0);
-    let others = (cube.size + 1).saturating_sub(2 * first).min(MOST);
-    if others < 2 {
-        return Ok(None);
-    }
-    let (one, all) = (messages(cube, first, 1)?, messages(cube, first, others)?);
-    // No message is free; what is less than the noise is taken for a small part.
-    Ok(Some((one, ((all - one) / (others - 1) as f64).max(one / 100.0))))
+/// Ranks in a ring, each of which sends to those on other hosts.
+pub(super) struct Senders {
+    ranks: Vec<usize>,
+    /// How far the next one is that is on another host, for whichever rank.
+    first: usize,
 }
 
-/// The seconds in which every rank sends a short message to so many ranks after it, from the `first` on, host by host; in the mean.
-fn messages(cube: &Hypercube, first: usize, others: usize) -> Result<f64> {
-    let hosts = cube.hosts.as_ref();
-    let place = hosts.map_or(cube.rank, |hosts| hosts.place(cube.rank));
-    let (mut sends, mut receives) = (vec![0; cube.size], vec![0; cube.size]);
-    for k in first..first + others {
-        sends[rank(hosts, (place + k) % cube.size)] = SHORT;
-        receives[rank(hosts, (place + cube.size - k) % cube.size)] = SHORT;
+impl Senders {
+    /// The first rank of every host.
+    pub(super) fn leaders(hosts: Option<&Hosts>, size: usize) -> Senders {
+        let ranks = match hosts {
+            None => Vec::from_iter(0..size),
+            Some(hosts) => (0..hosts.len()).map(|host| hosts.rank(hosts.places_of(host).start)).collect(),
+        };
+        Senders { ranks, first: 1 }
     }
-    let call = Call::new(Collective::AllToAll, cube.size, SHORT);
-    let call = call.with_layout(Layout::of_row(cube.rank, &sends, &receives));
-    // All that the environment could ask for is said, as what is measured is this.
-    let algorithm = registry::find(Collective::AllToAll, "shift")?;
-    let parameters = Parameters::new(PortModel::OnePort);
-    let options = Options::exactly(algorithm, &parameters);
-    let (send, mut receive) = (vec![1u8; others * SHORT], vec![0u8; others * SHORT]);
-    let mut send = |rounds: usize| -> Result<f64> {
-        cube.barrier()?;
+
+    /// All ranks, host by host.
+    pub(super) fn all(hosts: &Hosts) -> Senders {
+        let ranks = (0..hosts.ranks()).map(|place| hosts.rank(place)).collect();
+        Senders { ranks, first: hosts.most_and_fewest().0 }
+    }
+
+    /// To how many others each can send, if to as many as any: those from as far before it as after it.
+    fn others(&self) -> usize {
+        (self.ranks.len() + 1).saturating_sub(2 * self.first).min(MOST)
+    }
+
+    /// The seconds that one message takes while all of these send one, and the start-up of one more; `None` if a rank has not two others to
+    /// send to. All ranks call this together.
+    pub(super) fn start_up(&self, cube: &Hypercube) -> Result<Option<(f64, f64)>> {
+        let others = self.others();
+        if others < 2 {
+            return Ok(None);
+        }
+        // In turns, as what disturbs a machine lasts.
+        let both = [self.messages(cube, 1), self.messages(cube, others)];
+        for messages in &both {
+            // The first messages between two ranks open their connection.
+            messages.send(1)?;
+        }
+        let mut times = [[0.0; TURNS]; 2];
+        for turn in 0..TURNS {
+            for (times, messages) in times.iter_mut().zip(&both) {
+                times[turn] = messages.send(ROUNDS)?;
+            }
+        }
+        let sends = self.ranks.contains(&cube.rank);
+        let mut sums = times.map(|mut times| {
+            times.sort_by(f64::total_cmp);
+            if sends {
+                times[TURNS / 4]
+            } else {
+                0.0
+            }
+        });
+        cube.all_reduce_in_place(&mut sums, SystemOperation::sum())?;
+        let [one, all] = sums.map(|sum| sum / self.ranks.len() as f64);
+        // No message is free; what is less than the noise is taken for a small part.
+        Ok(Some((one, ((all - one) / (others - 1) as f64).max(one / 100.0))))
+    }
+
+    /// The ranks to which the one at a place of the ring sends, and those from which it receives, if it is in so many messages each.
+    fn peers(&self, at: usize, others: usize) -> [Vec<usize>; 2] {
+        let len = self.ranks.len();
+        let far = self.first..self.first + others;
+        [
+            far.clone().map(|k| self.ranks[(at + k) % len]).collect(),
+            far.map(|k| self.ranks[(at + len - k) % len]).collect(),
+        ]
+    }
+
+    /// The call in which each sends so many short messages.
+    fn messages<'c>(&self, cube: &'c Hypercube, others: usize) -> Messages<'c> {
+        let at = self.ranks.iter().position(|&rank| rank == cube.rank);
+        let [to, from] = at.map(|at| self.peers(at, others)).unwrap_or_default();
+        let (mut sends, mut receives) = (vec![0; cube.size], vec![0; cube.size]);
+        to.iter().for_each(|&rank| sends[rank] = SHORT);
+        from.iter().for_each(|&rank| receives[rank] = SHORT);
+        let call = Call::new(Collective::AllToAll, cube.size, SHORT);
+        let call = call.with_layout(Layout::of_row(cube.rank, &sends, &receives));
+        Messages { cube, call, bytes: to.len() * SHORT }
+    }
+}
+
+struct Messages<'c> {
+    cube: &'c Hypercube,
+    call: Call,
+    /// That this rank sends, and receives.
+    bytes: usize,
+}
+
+impl Messages<'_> {
+    /// The seconds that it takes, in the mean of so many times, one after the other.
+    fn send(&self, rounds: usize) -> Result<f64> {
+        // All that the environment could ask for is said, as what is measured is this.
+        let algorithm = registry::find(Collective::AllToAll, "shift")?;
+        let parameters = Parameters::new(PortModel::OnePort);
+        let options = Options::exactly(algorithm, &parameters);
+        let (send, mut receive) = (vec![1u8; self.bytes], vec![0u8; self.bytes]);
+        self.cube.barrier()?;
         let start = Instant::now();
         for _ in 0..rounds {
-            cube.collective(call.clone()).options(&options).run(&send[..], &mut receive[..])?;
+            self.cube.collective(self.call.clone()).options(&options).run(&send[..], &mut receive[..])?;
         }
         Ok(start.elapsed().as_secs_f64() / rounds as f64)
-    };
-    // The first messages between two ranks open their connection.
-    send(1)?;
-    let mut times = [0.0; TURNS];
-    for time in &mut times {
-        *time = send(ROUNDS)?;
     }
-    times.sort_by(f64::total_cmp);
-    let mut sum = times[TURNS / 4];
-    cube.all_reduce_in_place(&mut sum, SystemOperation::sum())?;
-    Ok(sum / cube.size as f64)
 }
 
-fn rank(hosts: Option<&Hosts>, place: usize) -> usize {
-    hosts.map_or(place, |hosts| hosts.rank(place))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whom each gets a message from sends it one, and is on another host.
+    #[test]
+    fn ranks_send_to_others_on_other_hosts() {
+        for ranks in [&[2, 2, 2][..], &[4, 4, 4, 4], &[4, 3, 2, 1], &[3, 3, 1], &[1, 5, 4], &[2, 2]] {
+            for in_turn in [false, true] {
+                let hosts = Hosts::with_ranks(ranks, in_turn).expect("several hosts with several ranks");
+                for senders in [Senders::leaders(Some(&hosts), hosts.ranks()), Senders::all(&hosts)] {
+                    let others = senders.others();
+                    let mut all: [Vec<(usize, usize)>; 2] = Default::default();
+                    for (at, &rank) in senders.ranks.iter().enumerate() {
+                        let [to, from] = senders.peers(at, others);
+                        assert!(to
+                            .iter()
+                            .chain(&from)
+                            .all(|&peer| hosts.host(hosts.place(peer)) != hosts.host(hosts.place(rank))));
+                        all[0].extend(to.iter().map(|&to| (rank, to)));
+                        all[1].extend(from.iter().map(|&from| (from, rank)));
+                    }
+                    all.iter_mut().for_each(|pairs| pairs.sort_unstable());
+                    assert_eq!(all[0], all[1], "{ranks:?}");
+                    all[0].dedup();
+                    assert_eq!(all[0].len(), others * senders.ranks.len(), "{ranks:?}");
+                }
+            }
+        }
+        assert_eq!(Senders::leaders(None, 8).others(), 7);
+        assert_eq!(Senders::leaders(None, 2).others(), 1);
+    }
 }

@@ -1,6 +1,6 @@
 //! The time where hosts have several ranks: the ranks of a host share its ports, and reach each other through its memory.
 
-use super::super::{Machine, Times};
+use super::super::{Machine, Times, Together};
 use super::{latency, over_links};
 use crate::address::{dimension_for, nodes_a_rank};
 use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
@@ -115,7 +115,11 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let at_rate = (link - in_turn * recovered.min(machine.burst as f64 / bytes)).max(0.0);
     // Besides transfers and hops: start-ups, and what packets cost, as if every rank had a host of its own.
     let all = formula.hops as f64;
-    let steady = Machine { burst: 0, wiring: None, ..machine.clone() };
+    // Where one rank of a host sends for all, it does so while they wait.
+    let together = algorithm.all_lead || algorithm.far.is_none() && all_send(&formula, &shape);
+    let Together { tau, hop } = if together { machine.together } else { Together::default() };
+    let tau = tau.unwrap_or(machine.tau);
+    let steady = Machine { tau, burst: 0, wiring: None, ..machine.clone() };
     let alone = over_links::time(algorithm, call, element, parameters, &steady);
     let besides = (alone - formula.elements * transfers - all * machine.hop).max(0.0);
     let near = machine.near.unwrap_or(Times::NEAR);
@@ -140,9 +144,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     } else {
         0.0
     };
-    // Where one rank of a host sends for all, it does so while they wait.
-    let together = algorithm.all_lead || algorithm.far.is_none() && all_send(&formula, &shape);
-    let hop = machine.hop_together.filter(|_| together).unwrap_or(machine.hop);
+    let hop = hop.unwrap_or(machine.hop);
     (at_rate + still + waits) * transfers
         + part * besides
         + latency::of_hops(hops, hop, algorithm, parameters, &formula, &shape, machine)
@@ -176,7 +178,8 @@ mod tests {
     /// 4 hosts of 4 ranks on two cores, links of 50 Mbit/s, as measured.
     fn emulated(hop_together: Option<f64>, burst: usize) -> Machine {
         let near = Some(Times { tau: 2.1e-6, hop: 2e-5, t_c: 8.3e-10 });
-        Machine { tau: 5e-5, hop: 1e-4, hop_together, t_c: 1.69e-7, burst, near, ..Machine::network() }
+        let together = Together { tau: None, hop: hop_together };
+        Machine { tau: 5e-5, hop: 1e-4, together, t_c: 1.69e-7, burst, near, ..Machine::network() }
     }
 
     fn call(collective: Collective, count: usize) -> Call {

@@ -2,7 +2,7 @@
 
 use super::section::{quoted, Entry, Section};
 use super::{checked, Measured, Origin, Shared, Tuning};
-use crate::select::{OfLinks, Times, Wiring};
+use crate::select::{OfLinks, Times, Together, Wiring};
 use std::fmt::Write;
 use toml::de::DeTable;
 
@@ -20,7 +20,8 @@ impl Tuning {
             ("parameters.tau", tau),
             ("parameters.t_c", t_c),
             ("parameters.hop", hop),
-            ("parameters.hop_together", tuning.hop_together.unwrap_or(1.0)),
+            ("parameters.tau_together", tuning.together.tau.unwrap_or(1.0)),
+            ("parameters.hop_together", tuning.together.hop.unwrap_or(1.0)),
             ("near.tau", near.tau),
             ("near.t_c", near.t_c),
             ("near.hop", near.hop),
@@ -56,8 +57,8 @@ impl Tuning {
             (1, None) => Err("machine.hosts: 1, so the ranks share one memory, but there is no [shared_memory]".into()),
             (2.., Some(_)) => Err("shared_memory: ranks on several hosts share none".into()),
             (1, _) if tuning.near.is_some() => Err("near: ranks on one host are all near".into()),
-            (1, _) if tuning.hop_together.is_some() => {
-                Err("parameters.hop_together: ranks on one host send to no other".into())
+            (1, _) if tuning.together != Together::default() => {
+                Err("parameters: tau_together, hop_together: ranks on one host send to no other".into())
             }
             _ => Ok(tuning),
         }
@@ -81,9 +82,10 @@ impl Tuning {
         };
         let section = file.section("parameters")?;
         let keys = ["tau", "hop", "t_c", "ports", "packet", "burst", "eager"];
-        let others = ["hop_together", "single_copy_from", "pairs_linked", "kind", "link"];
+        let others = ["tau_together", "hop_together", "single_copy_from", "pairs_linked", "kind", "link"];
         section.knows(&[&keys[..], &others].concat())?;
-        let hop_together = section.optional("hop_together")?.map(|hop| hop.number()).transpose()?;
+        let time = |key| section.optional(key)?.map(|time| time.number()).transpose();
+        let together = Together { tau: time("tau_together")?, hop: time("hop_together")? };
         let single_copy_from = section.optional("single_copy_from")?.map(|bytes| bytes.count()).transpose()?;
         let single_copy_from = single_copy_from.map(|bytes| if bytes == 0 { usize::MAX } else { bytes });
         let (pairs_linked, wiring) = kind(&section, machine.hosts)?;
@@ -113,7 +115,7 @@ impl Tuning {
             None
         };
         let checked = file.has("checked").then(|| checked::read(&file.section("checked")?)).transpose()?;
-        Ok(Tuning { machine, parameters, shared_memory, near, single_copy_from, hop_together, wiring, checked })
+        Ok(Tuning { machine, parameters, shared_memory, near, single_copy_from, together, wiring, checked })
     }
 
     /// The text of the file.
@@ -136,11 +138,12 @@ impl Tuning {
              eager = {eager} # largest message that does not wait for its receiver, bytes; 0: no bound found\n"
         );
         // Writing to a string does not fail.
-        if let Some(hop) = self.hop_together {
-            let _ = writeln!(
-                text,
-                "hop_together = {hop:e} # the same while all ranks of each host send to others, seconds"
-            );
+        let Together { tau, hop } = self.together;
+        for (key, time) in [("tau_together", tau), ("hop_together", hop)] {
+            if let Some(time) = time {
+                let _ =
+                    writeln!(text, "{key} = {time:e} # the same while all ranks of each host send to others, seconds");
+            }
         }
         if let Some(OfLinks { wiring, link }) = self.wiring {
             let after = if wiring == Wiring::Cube { "after the first" } else { "that a message goes over" };
@@ -262,7 +265,9 @@ mod tests {
             (shared.clone() + "[near]\ntau = 1e-7\nhop = 0\nt_c = 1e-9\n", "near"),
             (network.replace("t_c = 1e-10", "t_c = 0.0"), "near.t_c"),
             (network.replace("hop_together = 4.5e-5", "hop_together = -1.0"), "hop_together"),
+            (network.replace("tau_together = 1.5e-4", "tau_together = 0.0"), "tau_together: 0;"),
             (shared.replace("eager", "hop_together = 1e-6\neager"), "hop_together"),
+            (shared.replace("eager", "tau_together = 1e-6\neager"), "tau_together"),
             (network.replace("hop = 2e-6", "hop = -1.0"), "near.hop"),
             (shared.replace("hop = 1.5e-5", "hop = nan"), "hop"),
             (network.replace("tau = 1", "tau = -1"), "tau"),

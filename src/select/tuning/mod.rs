@@ -44,7 +44,7 @@ mod section;
 
 pub use place::{default_place, host_name, mpi_name};
 
-use super::{Checked, Machine, OfLinks, SharedMemory, Spread, Times};
+use super::{Checked, Machine, OfLinks, SharedMemory, Spread, Times, Together};
 use crate::algorithm::PortModel;
 use std::sync::Arc;
 
@@ -61,8 +61,8 @@ pub struct Tuning {
     pub near: Option<Times>,
     /// For several ranks on a host: bytes from which on a message is copied once; see [`Machine::single_copy_from`].
     pub single_copy_from: Option<usize>,
-    /// For several ranks on each of several hosts: see [`Machine::hop_together`].
-    pub hop_together: Option<f64>,
+    /// For several ranks on each of several hosts: see [`Machine::together`].
+    pub together: Together,
     /// How hosts are linked, and what a link takes: see [`Machine::wiring`]. It is not measured, but written into the file by its user.
     pub wiring: Option<OfLinks>,
     /// What calls took where it was made; see [`Machine::checked`].
@@ -189,7 +189,7 @@ impl Tuning {
             name: format!("{kind} (measured on {host}, {date})"),
             tau,
             hop,
-            hop_together: self.hop_together,
+            together: self.together,
             t_c,
             ports: PortModel::nearest(ports, crate::address::dimension_for(*hosts)),
             pairs_linked,
@@ -246,7 +246,7 @@ mod tests {
             shared_memory: None,
             near: Some(Times { tau: 1e-7, hop: 2e-6, t_c: 1e-10 }),
             single_copy_from: Some(256 << 10),
-            hop_together: Some(4.5e-5),
+            together: Together { tau: Some(1.5e-4), hop: Some(4.5e-5) },
             wiring: None,
             checked: None,
         }
@@ -256,7 +256,7 @@ mod tests {
         let mut tuning = network();
         tuning.machine.hosts = 1;
         tuning.shared_memory = Some(Shared { cores: 2, piped: Some(3e-10) });
-        (tuning.near, tuning.hop_together) = (None, None);
+        (tuning.near, tuning.together) = (None, Together::default());
         tuning.single_copy_from = Some(usize::MAX);
         tuning
     }
