@@ -176,9 +176,8 @@ mod tests {
     }
 
     /// 4 hosts of 4 ranks on two cores, links of 50 Mbit/s, as measured.
-    fn emulated(hop_together: Option<f64>, burst: usize) -> Machine {
+    fn emulated(together: Together, burst: usize) -> Machine {
         let near = Some(Times { tau: 2.1e-6, hop: 2e-5, t_c: 8.3e-10 });
-        let together = Together { tau: None, hop: hop_together };
         Machine { tau: 5e-5, hop: 1e-4, together, t_c: 1.69e-7, burst, near, ..Machine::network() }
     }
 
@@ -187,13 +186,15 @@ mod tests {
     }
 
     #[test]
-    fn one_rank_of_a_host_speaks_for_all_where_all_together_wait_longer() -> crate::Result<()> {
+    fn one_rank_of_a_host_speaks_for_all_where_all_together_take_longer() -> crate::Result<()> {
         for collective in [Collective::AllGather, Collective::ReduceScatter] {
-            let chosen = |hop_together| {
-                choose(&call(collective, 1), 8, &Options::default(), &emulated(hop_together, 0))
+            let chosen = |together| {
+                choose(&call(collective, 1), 8, &Options::default(), &emulated(together, 0))
                     .map(|choice| choice.algorithm.far.is_some())
             };
-            assert_eq!((chosen(None)?, chosen(Some(2e-4))?), (false, true), "{collective}");
+            let (none, hop) = (Together::default(), Together { tau: None, hop: Some(2e-4) });
+            let tau = Together { tau: Some(1.5e-4), hop: None };
+            assert_eq!((chosen(none)?, chosen(hop)?, chosen(tau)?), (false, true, true), "{collective}");
         }
         Ok(())
     }
@@ -204,7 +205,7 @@ mod tests {
             choose(call, 8, &Options::default(), machine).map(|choice| choice.algorithm.name)
         };
         let hosts = call(Collective::AllReduce, 1);
-        assert_eq!(chosen(&hosts, &emulated(None, 0))?, "leaders");
+        assert_eq!(chosen(&hosts, &emulated(Together::default(), 0))?, "leaders");
         for (size, machine) in
             [2, 4, 16].into_iter().flat_map(|size| [(size, Machine::network()), (size, Machine::shared_memory(2))])
         {
@@ -222,8 +223,15 @@ mod tests {
         let algorithm = registry::find(Collective::Broadcast, "two_level")?;
         let parameters = Parameters::new(PortModel::OnePort);
         for (count, bytes) in [(64, 3.0 * 512.0), (1 << 14, 2.0 * 1.5e-4 / 1.69e-7)] {
-            let predicted =
-                |burst| time(algorithm, &call(Collective::Broadcast, count), 8, &parameters, &emulated(None, burst));
+            let predicted = |burst| {
+                time(
+                    algorithm,
+                    &call(Collective::Broadcast, count),
+                    8,
+                    &parameters,
+                    &emulated(Together::default(), burst),
+                )
+            };
             let saved = predicted(0) - predicted(16 << 10);
             assert!((saved / (bytes * 1.69e-7) - 1.0).abs() < 1e-6, "{count}: {saved}");
         }
@@ -234,7 +242,7 @@ mod tests {
     #[test]
     fn one_packet_keeps_one_port_busy() -> crate::Result<()> {
         let algorithm = registry::find(Collective::Broadcast, "msbt")?;
-        let machine = Machine { ports: PortModel::AllPorts, ..emulated(None, 0) };
+        let machine = Machine { ports: PortModel::AllPorts, ..emulated(Together::default(), 0) };
         let predicted = |packet| {
             let parameters = Parameters { packet, ..Parameters::new(PortModel::AllPorts) };
             time(algorithm, &call(Collective::Broadcast, 1 << 12), 8, &parameters, &machine)
