@@ -3,7 +3,7 @@
 //! Ranks send round rings: one of every host to one of the next host, so that all ports work at once, and to another of its own. The others
 //! wait, as they do in a collective. What a start-up is, between hosts and within one, and what a byte takes within one, they find out when
 //! all of them send, as they do in a pipelined call: on the cores that they share, and through one port, it goes up with the messages of all.
-//! What all ranks of several hosts wait for each other, a barrier tells.
+//! Over links they send to several others each ([`several`]). What all ranks of several hosts wait for each other, a barrier tells.
 
 mod apart;
 mod links;
@@ -66,15 +66,11 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
         if cube.machine.shared.is_some() {
             single_copy_from = ring.single_copy_from()?;
         }
-        let found = ring.times()?;
         let leaders = match cube.machine.shared {
             None => Senders::leaders(hosts, cube.size).start_up(cube)?,
             Some(_) => None,
         };
-        let found = match leaders {
-            Some((one, tau)) => Times { tau, hop: (one - tau).max(0.0), ..found },
-            None => found,
-        };
+        let found = ring.times(leaders)?;
         times = Some(found);
         if let Some(hosts) = hosts {
             let all = match Senders::all(hosts).start_up(cube)? {
@@ -147,6 +143,12 @@ fn hop_together(cube: &Hypercube, machine: &Machine) -> Result<Option<f64>> {
     Ok((hops > 0.0).then(|| (times[TURNS / 4] - other) / hops))
 }
 
+/// The start-up of one more message, given what one takes and what so many take.
+fn of_one_more(one: f64, several: f64, messages: usize) -> f64 {
+    // No message is free; what is less than the noise is taken for a small part.
+    ((several - one) / (messages - 1) as f64).max(one / 100.0)
+}
+
 /// For the first rank of a host that of the next one; for others the rank itself.
 fn next_host(hosts: &Hosts, rank: usize) -> usize {
     let place = hosts.place(rank);
@@ -217,16 +219,16 @@ impl<'c> Ring<'c> {
         }
     }
 
-    fn times(&self) -> Result<Times> {
-        let (one, tau) = self.start_up()?;
+    /// The times of a message, given what one takes and the start-up of one more, if that has been measured in another way.
+    fn times(&self, start_up: Option<(f64, f64)>) -> Result<Times> {
+        let (one, tau) = start_up.map_or_else(|| self.start_up(), Ok)?;
         Ok(Times { tau, hop: (one / self.turn - tau).max(0.0), t_c: self.per_byte(one)? / self.turn })
     }
 
     /// The seconds that one message takes, and the start-up of one more.
     fn start_up(&self) -> Result<(f64, f64)> {
         let (one, train) = (self.short(1)?, self.short(TRAIN)?);
-        // No message is free; what is less than the noise is taken for a small part.
-        Ok((one, ((train - one) / (TRAIN - 1) as f64).max(one / 100.0) / self.turn))
+        Ok((one, of_one_more(one, train, TRAIN) / self.turn))
     }
 
     /// The seconds that so many short messages take, in the mean of the ranks that send.

@@ -1,7 +1,7 @@
 //! The start-up of messages over links: ranks send one each to several of the others. Those of a train to one and the same rank are taken
 //! from the network together, and take less than in any call.
 
-use super::{ROUNDS, SHORT, TURNS};
+use super::{of_one_more, ROUNDS, SHORT, TURNS};
 use crate::address::Hosts;
 use crate::algorithm::{registry, Parameters, PortModel};
 use crate::collective::{Call, Collective, Layout};
@@ -72,8 +72,7 @@ impl Senders {
         });
         cube.all_reduce_in_place(&mut sums, SystemOperation::sum())?;
         let [one, all] = sums.map(|sum| sum / self.ranks.len() as f64);
-        // No message is free; what is less than the noise is taken for a small part.
-        Ok(Some((one, ((all - one) / (others - 1) as f64).max(one / 100.0))))
+        Ok(Some((one, of_one_more(one, all, others))))
     }
 
     /// The ranks to which the one at a place of the ring sends, and those from which it receives, if it is in so many messages each.
