@@ -18,7 +18,7 @@
 
 use crate::algorithm::Parameters;
 use crate::collective::{Collective, MatrixProduct};
-use crate::plan::Plan;
+use crate::plan::{Part, Plan};
 use crate::schedule::Kind;
 use crate::select::{candidates, Candidate, Machine, Options};
 use std::collections::BTreeSet;
@@ -54,6 +54,8 @@ pub struct Explanation {
     pub avoided: Vec<(usize, usize)>,
     /// Why this algorithm with these parameters.
     pub why: String,
+    /// How many parts of the vector were calls of their own, one after the other: 1 but for long vectors in short packets.
+    pub parts: usize,
     /// Rounds in which the rank had something to do.
     pub rounds: usize,
     /// Messages that the rank sent.
@@ -84,13 +86,15 @@ pub struct Far {
 
 impl Far {
     fn of(plan: &Plan) -> Option<Far> {
-        let (hosts, schedule) = (plan.call.hosts.as_ref()?, &plan.schedule);
+        let hosts = plan.call.hosts.as_ref()?;
         let host = |rank: usize| hosts.host(hosts.place(rank));
         let mut far = Far { hosts: hosts.len(), messages: 0, bytes: 0 };
-        for operation in schedule.operations() {
-            if matches!(operation.kind, Kind::Send { peer } if host(peer) != host(schedule.rank)) {
-                far.messages += 1;
-                far.bytes += schedule.len(operation) * plan.element;
+        for Part { schedule, .. } in plan.parts.iter() {
+            for operation in schedule.operations() {
+                if matches!(operation.kind, Kind::Send { peer } if host(peer) != host(schedule.rank)) {
+                    far.messages += 1;
+                    far.bytes += schedule.len(operation) * plan.element;
+                }
             }
         }
         Some(far)
@@ -124,8 +128,8 @@ fn alternatives(plan: &Plan, machine: &Machine) -> Vec<Alternative> {
 
 impl Explanation {
     pub(crate) fn of(plan: &Plan, measured: Option<f64>, machine: &Machine) -> Explanation {
-        let schedule = &plan.schedule;
-        let rounds: BTreeSet<usize> = schedule.operations().iter().map(|o| o.round).collect();
+        let rounds = |part: &Part| part.schedule.operations().iter().map(|o| o.round).collect::<BTreeSet<_>>().len();
+        let sum = |of: &dyn Fn(&Part) -> usize| plan.parts.iter().map(of).sum();
         Explanation {
             collective: plan.call.collective,
             size: plan.call.size,
@@ -139,9 +143,10 @@ impl Explanation {
             parameters: plan.choice.parameters,
             avoided: plan.call.avoid.iter().flat_map(|avoid| avoid.links()).collect(),
             why: plan.choice.why.clone(),
-            rounds: rounds.len(),
-            messages: schedule.messages_sent(),
-            bytes: schedule.elements_sent() * plan.element,
+            parts: plan.parts.number,
+            rounds: sum(&rounds),
+            messages: sum(&|part| part.schedule.messages_sent()),
+            bytes: sum(&|part| part.schedule.elements_sent() * plan.element),
             far: Far::of(plan),
             predicted: plan.choice.predicted,
             alternatives: alternatives(plan, machine),
@@ -174,6 +179,9 @@ impl fmt::Display for Explanation {
         match self.parameters.packet {
             Some(packet) => write!(f, ", packets of {packet} elements")?,
             None => write!(f, ", whole messages")?,
+        }
+        if self.parts > 1 {
+            write!(f, ", in {} parts", self.parts)?;
         }
         write!(
             f,

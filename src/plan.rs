@@ -4,10 +4,14 @@
 //! exceed that starts the cache afresh. The last plan of each of [`MOST_RECENT`] places stays at hand in any case. Calls with blocks of
 //! different lengths, which may be others every time, have a cache of their own, an eighth of it, and places of their own: they drive out no others.
 
+mod parts;
+
+pub(crate) use parts::{Part, Parts};
+
 use crate::collective::{Call, Layout};
 use crate::error::Result;
 use crate::hash::Fnv;
-use crate::schedule::{Beginning, Schedule};
+use crate::schedule::Schedule;
 use crate::select::{Choice, Options};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -35,13 +39,12 @@ impl PlanKey {
     }
 }
 
-/// A schedule, ready to run, and how it came about.
+/// What a rank does in a call, ready to run, and how it came about.
 pub(crate) struct Plan {
     pub call: Call,
     pub element: usize,
     pub choice: Choice,
-    pub schedule: Schedule,
-    pub beginning: Beginning,
+    pub parts: Parts,
     /// [`Call::send_len`] and [`Call::receive_len`] of this rank.
     pub lengths: (usize, usize),
     /// A hash of the call, of what was asked for and of what was chosen: the same on all ranks that agree, whatever program they run.
@@ -49,29 +52,32 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// `schedule` makes what the rank does in a call, be it a part of this one.
     pub fn new(
         call: &Call,
         element: usize,
         options: &Options,
         choice: Choice,
-        schedule: Schedule,
         rank: usize,
+        schedule: impl Fn(&Call, &Choice) -> Schedule,
     ) -> Plan {
-        let signature = Fnv::of(&(call.agreed(), element, options, choice.algorithm.name, &choice.parameters));
+        let parts = Parts::of(call, &choice, |part| schedule(part, &choice));
+        let Choice { algorithm, parameters, .. } = &choice;
+        let signature = Fnv::of(&(call.agreed(), element, options, algorithm.name, parameters, parts.number));
         let lengths = (call.send_len(rank), call.receive_len(rank));
-        let beginning = schedule.beginning();
-        Plan { call: call.clone(), element, choice, schedule, beginning, lengths, signature }
+        Plan { call: call.clone(), element, choice, parts, lengths, signature }
     }
 
     /// Operations, their ranges and dependencies, and what the call lists: blocks and targets. Several plans
     /// may share such a list; each counts it.
     fn entries(&self) -> usize {
-        let schedule = &self.schedule;
-        let operations = schedule.operations().iter();
-        let listed: usize = operations.map(|o| 1 + schedule.ranges(o).len() + schedule.dependencies(o).len()).sum();
+        let listed = |Part { schedule, .. }: &Part| -> usize {
+            let operations = schedule.operations().iter();
+            operations.map(|o| 1 + schedule.ranges(o).len() + schedule.dependencies(o).len()).sum()
+        };
         let blocks = self.call.layout.as_ref().map_or(0, Layout::listed);
         let targets = self.call.permutation.as_ref().map_or(0, |permutation| permutation.len());
-        listed + blocks + targets
+        self.parts.planned().map(listed).sum::<usize>() + blocks + targets
     }
 }
 
@@ -174,17 +180,13 @@ mod tests {
         for offset in 0..sends {
             builder.send(0, 1, &[BufferRange { buffer: Buffer::Send, offset, len: 1 }]);
         }
+        planned(call, builder.finish(0, 2, 0))
+    }
+
+    fn planned(call: &Call, schedule: Schedule) -> Plan {
         let parameters = Parameters::new(PortModel::OnePort);
         let choice = Choice { algorithm: &ALGORITHMS[0], parameters, predicted: 0.0, model: 0.0, why: String::new() };
-        Plan {
-            call: call.clone(),
-            element: 1,
-            choice,
-            schedule: builder.finish(0, 2, 0),
-            beginning: Beginning::default(),
-            lengths: (0, 0),
-            signature: 0,
-        }
+        Plan::new(call, 1, &Options::default(), choice, 0, |_, _| schedule.clone())
     }
 
     /// Looks a call up, whose plan has so many sends; the bounds hold after that.
@@ -210,7 +212,7 @@ mod tests {
         // Each of two receives into one range waits for the one before.
         let mut builder = Builder::new();
         (0..3).for_each(|_| builder.receive(0, 1, &[BufferRange { buffer: Buffer::Receive, offset: 0, len: 1 }]));
-        assert_eq!(Plan { schedule: builder.finish(0, 2, 0), ..plan(&call, 0) }.entries(), 3 + 3 + 2 + 4);
+        assert_eq!(planned(&call, builder.finish(0, 2, 0)).entries(), 3 + 3 + 2 + 4);
     }
 
     #[test]

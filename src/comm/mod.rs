@@ -421,9 +421,10 @@ impl Hypercube {
                 Some(choice) => choice.clone(),
                 None => overrides.choose(call, element, options, &self.machine)?,
             };
-            let schedule = choice.algorithm.schedule(call, &choice.parameters, self.rank);
-            let schedule = schedule.fitted(call, self.machine.shared.is_none());
-            Ok(Plan::new(call, element, options, choice, schedule, self.rank))
+            let schedule = |call: &Call, Choice { algorithm, parameters, .. }: &Choice| {
+                algorithm.schedule(call, parameters, self.rank).fitted(call, self.machine.shared.is_none())
+            };
+            Ok(Plan::new(call, element, options, choice, self.rank, schedule))
         })
     }
 

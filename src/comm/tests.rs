@@ -114,6 +114,8 @@ fn over_links_what_goes_over_several_ports_runs_less_far_ahead() {
         let options = Options { algorithm, ports, packet: Some(512), ..Options::default() };
         cube.plan(&Call::new(Collective::AllGather, 16, 4096), 8, Some(&options), None)
             .unwrap()
+            .parts
+            .part(0)
             .schedule
             .run_ahead
             .window
@@ -128,7 +130,8 @@ fn short_calls_are_not_timed() {
     let plan = cube.plan(&Call::new(Collective::Broadcast, 1, 8), 1, None, None).unwrap();
     let measured = |predicted: f64| {
         let choice = Choice { predicted, ..plan.choice.clone() };
-        let plan = Plan::new(&plan.call, 1, &Options::default(), choice, plan.schedule.clone(), 0);
+        let schedule = plan.parts.part(0).schedule.clone();
+        let plan = Plan::new(&plan.call, 1, &Options::default(), choice, 0, |_, _| schedule.clone());
         let mut data = [0u8; 8];
         let mut arguments = Arguments::new(Location::caller(), 8, &[], &mut data);
         cube.execute(cube.engine().unwrap(), Rc::new(plan), &mut arguments).unwrap();

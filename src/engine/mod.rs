@@ -9,6 +9,7 @@ mod execution;
 mod record;
 mod registry;
 mod roll_call;
+mod run;
 mod staging;
 
 pub(crate) use record::kind;
@@ -451,7 +452,10 @@ impl Engine {
         let Some(execution) = oldest else { return "in no call".into() };
         let number = execution.stamp.number;
         let words = self.agreement.records.told(number).unwrap_or_default();
-        let round = execution.round().map_or(String::new(), |round| format!(", round {round}"));
+        let round = execution.round().map_or(String::new(), |(part, round)| match part {
+            0 => format!(", round {round}"),
+            _ => format!(", round {round} of part {part}"),
+        });
         let mut peers = self.transport.under_way();
         peers.sort_unstable();
         peers.dedup();

@@ -18,7 +18,7 @@ unsafe impl Send for Span {}
 
 impl Span {
     /// No bytes.
-    const NONE: Span = Span { start: std::ptr::NonNull::<u128>::dangling().as_ptr().cast(), len: 0 };
+    pub const NONE: Span = Span { start: std::ptr::NonNull::<u128>::dangling().as_ptr().cast(), len: 0 };
 
     /// # Safety
     /// The bytes are there, for reading and, if anything is ever put there, for writing, for as long as the span is used; what the
@@ -37,14 +37,12 @@ impl Span {
     }
 
     /// The bytes from a place on.
-    #[cfg(feature = "mpi")]
     pub fn from(&self, offset: usize) -> Span {
         assert!(offset <= self.len, "a span ends before that");
         Span { start: self.start.wrapping_add(offset), len: self.len - offset }
     }
 
     /// The first bytes.
-    #[cfg(feature = "mpi")]
     pub fn first(&self, len: usize) -> Span {
         Span { start: self.start, len: len.min(self.len) }
     }
@@ -127,16 +125,6 @@ impl Memory {
         self.send = buffers[0];
         self.receive = buffers[1];
         self.element = element;
-    }
-
-    /// What is in the receive buffer, when nobody writes it any more.
-    pub fn received(&self) -> &[u8] {
-        self.receive.bytes()
-    }
-
-    /// Fills the receive buffer with zeros.
-    pub fn clear_received(&mut self) {
-        self.receive.put_zeros();
     }
 
     /// Lets go of the buffers.

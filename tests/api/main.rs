@@ -5,6 +5,7 @@ mod elements;
 mod hangs;
 mod in_place;
 mod options;
+mod parts;
 mod ranks;
 mod reductions;
 mod refusals;
