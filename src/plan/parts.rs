@@ -82,5 +82,9 @@ fn length(call: &Call, choice: &Choice) -> usize {
     if number < 2 || choice.predicted > packets as f64 * SLOW {
         return call.count;
     }
-    call.count.div_ceil(number).next_multiple_of(packet)
+    // Without a shorter last part there is none to be planned; otherwise its packets, too, are whole but for the last.
+    match call.count % number {
+        0 => call.count / number,
+        _ => call.count.div_ceil(number).next_multiple_of(packet),
+    }
 }
