@@ -54,7 +54,8 @@ pub struct Explanation {
     pub avoided: Vec<(usize, usize)>,
     /// Why this algorithm with these parameters.
     pub why: String,
-    /// How many parts of the vector were calls of their own, one after the other: 1 but for long vectors in short packets.
+    /// How many parts of the vector were calls of their own, one after the other: 1 but for long vectors in short packets in shared
+    /// memory.
     pub parts: usize,
     /// Rounds in which the rank had something to do.
     pub rounds: usize,

@@ -52,16 +52,16 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// `schedule` makes what the rank does in a call, be it a part of this one.
+    /// Of rank `rank` among ranks that all share one memory or not; `schedule` makes what it does in a call, be it a part of this one.
     pub fn new(
         call: &Call,
         element: usize,
         options: &Options,
         choice: Choice,
-        rank: usize,
+        (rank, shared): (usize, bool),
         schedule: impl Fn(&Call, &Choice) -> Schedule,
     ) -> Plan {
-        let parts = Parts::of(call, &choice, |part| schedule(part, &choice));
+        let parts = Parts::of(call, choice.parameters.packet, shared, |part| schedule(part, &choice));
         let Choice { algorithm, parameters, .. } = &choice;
         let signature = Fnv::of(&(call.agreed(), element, options, algorithm.name, parameters, parts.number));
         let lengths = (call.send_len(rank), call.receive_len(rank));
@@ -186,7 +186,7 @@ mod tests {
     fn planned(call: &Call, schedule: Schedule) -> Plan {
         let parameters = Parameters::new(PortModel::OnePort);
         let choice = Choice { algorithm: &ALGORITHMS[0], parameters, predicted: 0.0, model: 0.0, why: String::new() };
-        Plan::new(call, 1, &Options::default(), choice, 0, |_, _| schedule.clone())
+        Plan::new(call, 1, &Options::default(), choice, (0, false), |_, _| schedule.clone())
     }
 
     /// Looks a call up, whose plan has so many sends; the bounds hold after that.

@@ -421,10 +421,11 @@ impl Hypercube {
                 Some(choice) => choice.clone(),
                 None => overrides.choose(call, element, options, &self.machine)?,
             };
+            let shared = self.machine.shared.is_some();
             let schedule = |call: &Call, Choice { algorithm, parameters, .. }: &Choice| {
-                algorithm.schedule(call, parameters, self.rank).fitted(call, self.machine.shared.is_none())
+                algorithm.schedule(call, parameters, self.rank).fitted(call, !shared)
             };
-            Ok(Plan::new(call, element, options, choice, self.rank, schedule))
+            Ok(Plan::new(call, element, options, choice, (self.rank, shared), schedule))
         })
     }
 

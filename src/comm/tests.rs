@@ -124,6 +124,19 @@ fn over_links_what_goes_over_several_ports_runs_less_far_ahead() {
     assert_eq!(window(Machine::network()), 16);
 }
 
+/// Whatever was measured: a reduction in other parts may combine in another order.
+#[test]
+fn in_shared_memory_long_vectors_go_in_parts() {
+    let parts = |machine: Machine| {
+        let options = Options { algorithm: Some("chain".into()), packet: Some(5), ..Options::default() };
+        let call = Call::new(Collective::Reduce, 16, 4 * 64 * 5);
+        alone(16, machine).plan(&call, 8, Some(&options), None).unwrap().parts.number
+    };
+    assert_eq!([Machine::shared_memory(2), Machine::network()].map(parts), [4, 1]);
+    let shared = Machine::shared_memory(2);
+    assert_eq!(parts(Machine { tau: 1e6 * shared.tau, t_c: 1e6 * shared.t_c, ..shared }), 4);
+}
+
 #[test]
 fn short_calls_are_not_timed() {
     let cube = alone(1, Machine::network());
@@ -131,7 +144,7 @@ fn short_calls_are_not_timed() {
     let measured = |predicted: f64| {
         let choice = Choice { predicted, ..plan.choice.clone() };
         let schedule = plan.parts.part(0).schedule.clone();
-        let plan = Plan::new(&plan.call, 1, &Options::default(), choice, 0, |_, _| schedule.clone());
+        let plan = Plan::new(&plan.call, 1, &Options::default(), choice, (0, false), |_, _| schedule.clone());
         let mut data = [0u8; 8];
         let mut arguments = Arguments::new(Location::caller(), 8, &[], &mut data);
         cube.execute(cube.engine().unwrap(), Rc::new(plan), &mut arguments).unwrap();

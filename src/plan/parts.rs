@@ -1,19 +1,16 @@
 //! The parts of a long call on one vector: calls of their own on a stretch of it each, carried out one after the other.
 //!
-//! All but the last are of the same length, and so the same schedule: a rank plans one, or two, however long the vector is. Where packets
-//! are there sooner than a hundred of them are planned, a plan of all would keep the others waiting.
+//! All but the last are of the same length, and so the same schedule: a rank plans one, or two, however long the vector is. In shared
+//! memory a packet is there in microseconds, and a plan of all would keep the others waiting; over links it is a small part of the call.
 
 use crate::collective::{Blocks, Call};
 use crate::executor::memory::Span;
 use crate::schedule::{Beginning, Schedule};
-use crate::select::Choice;
 
 /// Packets of a part at least. Fewer would be under way by the time the next part is begun.
 const LEAST: usize = 64;
 /// Parts at most: what is planned is then a few thousandths of the call.
 const MOST: usize = 16;
-/// A packet that takes longer than these seconds is waited for in vain by no plan: to plan it takes less than 1 us.
-const SLOW: f64 = 100e-6;
 
 /// What a rank does in a part, and with what that begins.
 pub(crate) struct Part {
@@ -38,9 +35,10 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Of a call that was chosen for: the same on all ranks. `schedule` makes what a rank does in a call.
-    pub fn of(call: &Call, choice: &Choice, schedule: impl Fn(&Call) -> Schedule) -> Parts {
-        let count = length(call, choice);
+    /// Of a call with packets of so many elements, between ranks that all share one memory or not. `schedule` makes what a rank does in
+    /// a call.
+    pub fn of(call: &Call, packet: Option<usize>, shared: bool, schedule: impl Fn(&Call) -> Schedule) -> Parts {
+        let count = length(call, packet.filter(|_| shared));
         let number = call.count.div_ceil(count.max(1)).max(1);
         let made = |count| Part::of(schedule(&Call { count, ..call.clone() }));
         let rest = call.count - (number - 1) * count;
@@ -72,14 +70,14 @@ impl Parts {
     }
 }
 
-/// Elements of each part.
-fn length(call: &Call, choice: &Choice) -> usize {
-    let (Blocks::Parts, Some(packet)) = (call.collective.meaning().blocks, choice.parameters.packet) else {
+/// Elements of each part: a function of nothing that was measured, as the order in which a reduction combines may depend on it.
+fn length(call: &Call, packet: Option<usize>) -> usize {
+    let (Blocks::Parts, Some(packet)) = (call.collective.meaning().blocks, packet) else {
         return call.count;
     };
     let packets = call.count.div_ceil(packet);
     let number = (packets / LEAST).min(MOST);
-    if number < 2 || choice.predicted > packets as f64 * SLOW {
+    if number < 2 {
         return call.count;
     }
     // Without a shorter last part there is none to be planned; otherwise its packets, too, are whole but for the last.
