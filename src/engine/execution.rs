@@ -29,9 +29,8 @@ pub(super) struct Execution {
     pub stamp: Stamp,
     /// The parts take turns in them.
     runs: [Run; 2],
-    /// Parts that have started, and those that have not.
+    /// Parts that have started.
     started: usize,
-    left: usize,
     buffers: [Span; 2],
     compute: Option<Compute>,
     /// What stands for the buffers, if something does.
@@ -54,7 +53,6 @@ impl Execution {
             stamp: Stamp { number: 0, signature: 0 },
             runs: [Run::unused(place, 0), Run::unused(place, SECOND)],
             started: 0,
-            left: 0,
             buffers: [Span::NONE; 2],
             compute: None,
             staging: None,
@@ -85,40 +83,56 @@ impl Execution {
         self.staging.iter().for_each(|staging| staging.fill());
         self.plan = Some(Rc::clone(plan));
         self.attended = attended;
-        (self.started, self.left) = (0, plan.parts.number);
+        self.started = 0;
         self.go_on(plan, means)
     }
 
     /// Starts the next parts, if it is time.
     fn go_on(&mut self, plan: &Plan, means: &mut Means) -> Result<()> {
-        while self.left > 0
+        while self.started < plan.parts.number
             && self.runs[(self.started + 1) % 2].is_all_started()
             && self.runs[self.started % 2].is_complete()
         {
-            let (nth, turn) = (self.started, self.started % 2);
+            let nth = self.started;
             self.started += 1;
-            self.left -= 1;
             let buffers = self.buffers.map(|buffer| plan.parts.span(buffer, nth, plan.element));
-            let mut around = Surroundings {
-                schedule: &plan.parts.part(nth).schedule,
-                stamp: self.stamp,
-                compute: self.compute.as_ref(),
-                attended: self.attended,
-                panic: &mut self.panic,
-                means,
-            };
-            self.runs[turn].start(plan.parts.part(nth), &buffers, plan.element, &mut around)?;
+            let beginning = &plan.parts.part(nth).beginning;
+            self.in_part(plan, nth, means, |run, around| run.start(beginning, &buffers, plan.element, around))?;
         }
         Ok(())
     }
 
+    /// Lets the run of a part act.
+    fn in_part(
+        &mut self,
+        plan: &Plan,
+        nth: usize,
+        means: &mut Means,
+        act: impl FnOnce(&mut Run, &mut Surroundings) -> Result<()>,
+    ) -> Result<()> {
+        let mut around = Surroundings {
+            schedule: &plan.parts.part(nth).schedule,
+            stamp: self.stamp,
+            compute: self.compute.as_ref(),
+            attended: self.attended,
+            panic: &mut self.panic,
+            means,
+        };
+        act(&mut self.runs[nth % 2], &mut around)
+    }
+
+    /// Whether no part is left to start.
+    fn is_last(&self) -> bool {
+        self.plan.as_ref().is_none_or(|plan| self.started == plan.parts.number)
+    }
+
     pub fn is_complete(&self) -> bool {
-        self.left == 0 && self.runs.iter().all(Run::is_complete)
+        self.is_last() && self.runs.iter().all(Run::is_complete)
     }
 
     /// Whether nothing is left to start.
     pub fn is_all_started(&self) -> bool {
-        self.left == 0 && self.runs.iter().all(Run::is_all_started)
+        self.is_last() && self.runs.iter().all(Run::is_all_started)
     }
 
     /// The runs under way or over of this call, each with the number of its part.
@@ -172,15 +186,7 @@ impl Execution {
         let Some(plan) = self.plan.clone() else { return Ok(()) };
         // The last that has started, or the one before it.
         let nth = self.started - 1 - usize::from((self.started - 1) % 2 != turn);
-        let mut around = Surroundings {
-            schedule: &plan.parts.part(nth).schedule,
-            stamp: self.stamp,
-            compute: self.compute.as_ref(),
-            attended: self.attended,
-            panic: &mut self.panic,
-            means,
-        };
-        act(&mut self.runs[turn], &mut around)?;
+        self.in_part(&plan, nth, means, act)?;
         self.go_on(&plan, means)
     }
 
@@ -201,7 +207,6 @@ impl Execution {
         self.plan = None;
         self.compute = None;
         // Whatever is left of it counts as done.
-        self.left = 0;
         self.runs.iter_mut().for_each(Run::leave);
     }
 }

@@ -7,7 +7,6 @@ use super::execution::Means;
 use crate::error::Result;
 use crate::executor::memory::{Memory, Span};
 use crate::executor::{Stamp, Token};
-use crate::plan::Part;
 use crate::schedule::{Beginning, Kind, Schedule};
 use std::any::Any;
 use std::collections::VecDeque;
@@ -66,15 +65,20 @@ impl Run {
     ///
     /// # Errors
     /// What the transport reports; some operations may be under way.
-    pub fn start(&mut self, part: &Part, buffers: &[Span; 2], element: usize, around: &mut Surroundings) -> Result<()> {
-        let Beginning { needs, starts } = &part.beginning;
+    pub fn start(
+        &mut self,
+        Beginning { needs, starts }: &Beginning,
+        buffers: &[Span; 2],
+        element: usize,
+        around: &mut Surroundings,
+    ) -> Result<()> {
         let starts = &starts[usize::from(around.attended)];
         self.states.clear();
         self.states.extend_from_slice(needs);
         self.candidates.clear();
         self.products.clear();
         (self.head, self.opened, self.waiting) = (0, starts.opened, needs.len());
-        self.memory.take(buffers, part.schedule.scratch, element);
+        self.memory.take(buffers, around.schedule.scratch, element);
         let first = match around.means.transport.receives_first() {
             true => [&starts.receives, &starts.others],
             false => [&starts.others, &starts.receives],
