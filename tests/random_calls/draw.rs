@@ -149,12 +149,14 @@ fn count(random: &mut Random, collective: Collective, size: usize, element: usiz
     }
 }
 
+/// In packets by the dozen, or by the hundred, as long vectors are that go in parts.
 fn options(random: &mut Random, collective: Collective, count: usize) -> Options {
+    let packets = if random.once_in(3) { 400 } else { 12 };
     let names: Vec<&str> = registry::of(collective).map(|algorithm| algorithm.name).collect();
     let ports = [None, None, Some(PortModel::OneWay), Some(PortModel::OnePort), Some(PortModel::AllPorts)];
     Options {
         algorithm: (!random.once_in(8)).then(|| random.of(&names).to_string()),
-        packet: random.once_in(3).then(|| (count / (1 + random.below(12))).max(1)),
+        packet: random.once_in(3).then(|| (count / (1 + random.below(packets))).max(1)),
         ports: random.of(&ports),
         symmetrized: random.of(&[None, None, None, Some(false), Some(true)]),
         ..Options::default()
