@@ -44,6 +44,8 @@ struct Message {
     spans: Vec<Span>,
     /// The packed message; its memory is used again.
     packed: Vec<u8>,
+    /// Room for a first message to be received, once there has been one.
+    first: Vec<u8>,
     /// Whether it is received, and then whether it goes from `packed` to the spans.
     receives: bool,
     unpacks: bool,
@@ -139,24 +141,20 @@ impl Messages {
         (message.token, message.stamp, message.peer) = (token, Some(stamp), peer);
         (message.introduces, message.receives, message.unpacks, message.lent) = (false, false, false, false);
         (message.left, message.bytes, message.received) = (0, 0, 0);
-        message.spans.clear();
-        message.packed.clear();
         at
     }
 
-    /// Starts to send the spans as one message; if `synchronous`, it is complete only when it has met its receive.
-    pub fn send(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span], synchronous: bool) -> Result<()> {
-        let owner = self.open(Some(token), stamp, peer);
-        let oldest = self.oldest;
-        let introduced = &mut self.into[peer];
-        let first = !introduced.contains(&stamp.number);
-        let mut data = true;
+    /// Starts to send the spans as one message, and whether that is complete at once: then its token is not reported. If
+    /// `synchronous`, it is complete only when it has met its receive.
+    pub fn send(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span], synchronous: bool) -> Result<bool> {
+        let mut owner = self.open(Some(token), stamp, peer);
+        let first = self.is_first(peer, stamp.number);
+        let mut introduced = false;
         if first {
-            introduced.retain(|number| *number >= oldest);
-            introduced.push(stamp.number);
             let message = &mut self.messages[owner];
             let bytes = total(spans);
-            data = bytes > SHORT;
+            let data = bytes > SHORT;
+            message.packed.clear();
             message.packed.extend((stamp.number | if data { FOLLOWS } else { 0 }).to_ne_bytes());
             message.packed.extend(stamp.signature.to_ne_bytes());
             if data {
@@ -166,31 +164,47 @@ impl Messages {
             }
             let (start, len) = (message.packed.as_ptr(), message.packed.len());
             message.left += 1;
+            let tag = self.tags.first(stamp.number);
             // SAFETY: the packed message lives in `messages`, and stays as it is as long as it is under way.
-            unsafe { self.requests.send(owner, peer, self.tags.first(stamp.number), start, len, synchronous)? };
+            introduced = unsafe { self.requests.send_short(owner, peer, tag, start, len, synchronous)? };
+            self.messages[owner].left -= usize::from(introduced);
+            if !data {
+                self.unused.extend(introduced.then_some(owner));
+                return Ok(introduced);
+            }
         }
-        if !data {
-            return Ok(());
-        }
-        // A first message that is packed is behind the header, whose memory may move: its own place.
+        // While a header is under way, its memory stays as it is: what is packed behind it has its own place.
         let start = match spans {
             [] => std::ptr::NonNull::<u8>::dangling().as_ptr().cast_const(),
             [span] => {
                 self.messages[owner].lent = true;
                 span.start().cast_const()
             }
-            _ if first => {
-                let header = self.open_part(owner);
-                gather(spans, &mut self.messages[header].packed);
-                let start = self.messages[header].packed.as_ptr();
-                return self.post(header, Way::Send(synchronous), peer, stamp, start.cast_mut(), total(spans));
-            }
             _ => {
-                gather(spans, &mut self.messages[owner].packed);
-                self.messages[owner].packed.as_ptr()
+                if first && !introduced {
+                    owner = self.open_part(owner);
+                }
+                let packed = &mut self.messages[owner].packed;
+                packed.clear();
+                gather(spans, packed);
+                packed.as_ptr()
             }
         };
-        self.post(owner, Way::Send(synchronous), peer, stamp, start.cast_mut(), total(spans))
+        self.post(owner, Way::Send(synchronous), peer, stamp, start.cast_mut(), total(spans))?;
+        Ok(false)
+    }
+
+    /// Whether a peer is sent a first message, which this one then is, of the call of this number.
+    fn is_first(&mut self, peer: usize, number: u64) -> bool {
+        let (oldest, introduced) = (self.oldest, &mut self.into[peer]);
+        if introduced.contains(&number) {
+            return false;
+        }
+        match introduced.iter_mut().find(|other| **other < oldest) {
+            Some(over) => *over = number,
+            None => introduced.push(number),
+        }
+        true
     }
 
     /// A message that takes over the token of another, which goes before it.
@@ -224,8 +238,7 @@ impl Messages {
 
     /// Starts to receive one message into the spans.
     pub fn receive(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<()> {
-        let oldest = self.oldest;
-        let calls = &mut self.from[peer];
+        let (oldest, calls) = (self.oldest, &mut self.from[peer]);
         match calls.iter_mut().find(|call| call.stamp.number == stamp.number) {
             Some(call) if call.introduced => self.receive_data(token, stamp, peer, spans),
             Some(call) => {
@@ -233,15 +246,18 @@ impl Messages {
                 Ok(())
             }
             None => {
-                calls.retain(|call| call.stamp.number >= oldest);
-                calls.push(From { stamp, introduced: false, held: VecDeque::new() });
+                match calls.iter_mut().find(|call| call.stamp.number < oldest) {
+                    Some(over) => (over.stamp, over.introduced) = (stamp, false),
+                    None => calls.push(From { stamp, introduced: false, held: VecDeque::new() }),
+                }
                 let owner = self.open(Some(token), stamp, peer);
                 let message = &mut self.messages[owner];
                 message.introduces = true;
+                message.spans.clear();
                 message.spans.extend_from_slice(spans);
-                message.packed.resize(HEADER + SHORT, 0);
+                message.first.resize(HEADER + SHORT, 0);
                 message.left = 1;
-                let (start, len) = (message.packed.as_mut_ptr(), message.packed.len());
+                let (start, len) = (message.first.as_mut_ptr(), message.first.len());
                 // SAFETY: as in `post`; it has room for any first message.
                 unsafe { self.requests.receive(owner, peer, self.tags.first(stamp.number), start, len) }
             }
@@ -260,6 +276,7 @@ impl Messages {
             }
             _ => {
                 message.unpacks = true;
+                message.spans.clear();
                 message.spans.extend_from_slice(spans);
                 message.packed.resize(bytes, 0);
                 message.packed.as_mut_ptr()
@@ -272,7 +289,7 @@ impl Messages {
     fn introduce(&mut self, owner: Owner, received: usize) -> Result<bool, Box<Trouble>> {
         let message = &mut self.messages[owner];
         let Message { token: Some(token), stamp: Some(stamp), peer, .. } = *message else { return Ok(true) };
-        let word = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| message.packed[at + byte]));
+        let word = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| message.first[at + byte]));
         let (number, follows) = (word(0) & !FOLLOWS, word(0) & FOLLOWS != 0);
         let found = Stamp { number, signature: word(8) };
         if received < HEADER || found != stamp {
@@ -283,23 +300,20 @@ impl Messages {
         if bytes != expected {
             return Err(Trouble::length(stamp, peer, expected, bytes));
         }
-        let short = !follows;
-        if short {
-            scatter(&message.packed[HEADER..received], &message.spans);
-        }
-        let spans = std::mem::take(&mut message.spans);
-        let mut held = VecDeque::new();
-        if let Some(call) = self.from[peer].iter_mut().find(|call| call.stamp == stamp) {
-            call.introduced = true;
-            held = std::mem::take(&mut call.held);
-        }
-        if !short {
+        if follows {
+            let spans = std::mem::take(&mut message.spans);
             self.receive_data(token, stamp, peer, &spans)?;
+        } else {
+            scatter(&message.first[HEADER..received], &message.spans);
         }
-        for (token, spans) in held {
-            self.receive_data(token, stamp, peer, &spans)?;
+        let call = self.from[peer].iter().position(|call| call.stamp == stamp);
+        if let Some(call) = call {
+            self.from[peer][call].introduced = true;
+            while let Some((token, spans)) = self.from[peer][call].held.pop_front() {
+                self.receive_data(token, stamp, peer, &spans)?;
+            }
         }
-        Ok(short)
+        Ok(!follows)
     }
 
     /// Tests what is under way until something is complete, so many times at most, and reports what is complete; whether anything is, be it a part of a message. With `all` it is all
@@ -346,6 +360,7 @@ impl Messages {
     fn note(&mut self, peer: usize, tag: c_int, text: &[u8]) {
         let owner = self.open(None, Stamp { number: 0, signature: 0 }, peer);
         let message = &mut self.messages[owner];
+        message.packed.clear();
         message.packed.extend_from_slice(text);
         message.left = 1;
         let (start, len) = (message.packed.as_ptr(), message.packed.len());

@@ -75,10 +75,17 @@ fn class(code: c_int) -> u32 {
 }
 
 /// Turns a return code of MPI into a `Result`.
+#[inline]
 fn accept(call: &'static str, code: c_int) -> Result<()> {
     if code == ffi::MPI_SUCCESS as c_int {
         return Ok(());
     }
+    Err(refused(call, code))
+}
+
+/// What a return code of MPI says that is not success.
+#[cold]
+fn refused(call: &'static str, code: c_int) -> Error {
     let mut text = vec![0u8; ffi::MPI_MAX_ERROR_STRING as usize + 1];
     let mut len: c_int = 0;
     // SAFETY: `text` holds the MPI_MAX_ERROR_STRING bytes that MPI may write, `len` is a valid out parameter.
@@ -88,5 +95,5 @@ fn accept(call: &'static str, code: c_int) -> Result<()> {
     } else {
         format!("error code {code}")
     };
-    Err(Error::Mpi { call, message })
+    Error::Mpi { call, message }
 }

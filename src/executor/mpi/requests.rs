@@ -12,8 +12,8 @@ pub(super) type Owner = usize;
 pub(super) struct Requests {
     comm: ffi::MPI_Comm,
     requests: Vec<ffi::MPI_Request>,
-    /// For each request, in the same order.
-    owners: Vec<Owner>,
+    /// For each request, in the same order: whose it is, and whether it receives.
+    owners: Vec<(Owner, bool)>,
     indices: Vec<c_int>,
     statuses: Vec<ffi::MPI_Status>,
     /// Memory for what is complete.
@@ -47,7 +47,34 @@ impl Requests {
     }
 
     pub fn owners(&self) -> impl Iterator<Item = Owner> + '_ {
-        self.owners.iter().copied()
+        self.owners.iter().map(|&(owner, _)| owner)
+    }
+
+    /// Sends so few bytes that MPI has most likely taken them all when it is told to: whether it has. Otherwise it is as with
+    /// [`Requests::send`].
+    ///
+    /// # Safety
+    /// As for [`Requests::send`].
+    pub unsafe fn send_short(
+        &mut self,
+        owner: Owner,
+        peer: usize,
+        tag: c_int,
+        start: *const u8,
+        len: usize,
+        synchronous: bool,
+    ) -> Result<bool> {
+        self.send(owner, peer, tag, start, len, synchronous)?;
+        let Some(request) = self.requests.last_mut().filter(|_| !synchronous) else { return Ok(false) };
+        let mut is_complete: c_int = 0;
+        // SAFETY: a live request, and a valid out parameter.
+        let code = ffi::PMPI_Test(request, &mut is_complete, ffi::RSMPI_STATUS_IGNORE);
+        if is_complete != 0 {
+            self.requests.pop();
+            self.owners.pop();
+        }
+        accept("MPI_Test", code)?;
+        Ok(is_complete != 0)
     }
 
     /// Starts to send; if `synchronous`, it is complete only when it has met its receive.
@@ -72,7 +99,7 @@ impl Requests {
             accept("MPI_Isend", ffi::PMPI_Isend(at, count, kind, peer, tag, self.comm, &mut request))?;
         }
         self.requests.push(request);
-        self.owners.push(owner);
+        self.owners.push((owner, false));
         Ok(())
     }
 
@@ -86,20 +113,20 @@ impl Requests {
         let code = ffi::PMPI_Irecv(at, len as c_int, kind, peer as c_int, tag, self.comm, &mut request);
         accept("MPI_Irecv", code)?;
         self.requests.push(request);
-        self.owners.push(owner);
+        self.owners.push((owner, true));
         Ok(())
     }
 
     /// Takes receives back from MPI: those that no message has met are complete at the next test, the others when it has come.
     pub fn cancel(&mut self, is_one: impl Fn(Owner) -> bool) {
-        for (request, _) in self.requests.iter_mut().zip(&self.owners).filter(|(_, &owner)| is_one(owner)) {
+        for (request, _) in self.requests.iter_mut().zip(&self.owners).filter(|(_, &(owner, _))| is_one(owner)) {
             // SAFETY: a live request of a receive. One that cannot be cancelled goes on.
             unsafe { ffi::PMPI_Cancel(request) };
         }
     }
 
-    /// Tests the requests until one is complete, so many times at most: the owners of those that are complete, with the bytes that were received; give the list back. With
-    /// `all` it is either all of them or none, which is cheaper to find out.
+    /// Tests the requests until one is complete, so many times at most: the owners of those that are complete, with the bytes that were
+    /// received; give the list back. With `all` it is either all of them or none, which is cheaper to find out.
     ///
     /// # Errors
     /// If any of them failed, or MPI cannot test; what is complete is then complete all the same.
@@ -115,13 +142,16 @@ impl Requests {
             // SAFETY: MPI_Status is plain data that MPI fills in; all-zero is a valid value of its fields.
             self.statuses.resize(count, unsafe { std::mem::zeroed() });
         }
+        let all = all || count == 1;
         let mut completed: c_int = 0;
         let (requests, statuses) = (self.requests.as_mut_ptr(), self.statuses.as_mut_ptr());
         let mut code = ffi::MPI_SUCCESS as c_int;
         for _ in 0..looks {
             // SAFETY: `requests`, `indices` and `statuses` hold at least `count` elements.
             code = unsafe {
-                if all {
+                if count == 1 {
+                    ffi::PMPI_Test(requests, &mut completed, statuses)
+                } else if all {
                     ffi::PMPI_Testall(count as c_int, requests, &mut completed, statuses)
                 } else {
                     let indices = self.indices.as_mut_ptr();
@@ -132,30 +162,38 @@ impl Requests {
                 break;
             }
         }
-        if all && completed != 0 {
+        // Errors of single requests are in the statuses; that of one alone is what was returned.
+        let failed = class(code) == ffi::MPI_ERR_IN_STATUS;
+        let mut outcome = if failed { Ok(()) } else { accept("MPI_Testsome", code) };
+        if completed == 0 {
+            return outcome.map(|()| list);
+        }
+        if all {
             completed = count as c_int;
             (0..).zip(&mut self.indices[..count]).for_each(|(index, place)| *place = index);
         }
-        // Errors of single requests are in the statuses.
-        let failed = class(code) == ffi::MPI_ERR_IN_STATUS;
-        if !failed {
-            accept("MPI_Testsome", code)?;
-        }
         let completed = completed.max(0) as usize;
-        let mut outcome = Ok(());
         for at in 0..completed {
-            let mut bytes: c_int = 0;
             if failed {
                 outcome = outcome.and(accept("MPI_Testsome", self.statuses[at].MPI_ERROR));
             }
-            // SAFETY: a status that MPI has filled in, and a valid out parameter. Of a send it says nothing of use.
-            unsafe { ffi::PMPI_Get_count(&self.statuses[at], ffi::RSMPI_UINT8_T, &mut bytes) };
-            list.push((self.owners[self.indices[at] as usize], bytes.max(0) as usize));
+            let (owner, receives) = self.owners[self.indices[at] as usize];
+            let mut bytes: c_int = 0;
+            if receives {
+                // SAFETY: a status that MPI has filled in, and a valid out parameter.
+                unsafe { ffi::PMPI_Get_count(&self.statuses[at], ffi::RSMPI_UINT8_T, &mut bytes) };
+            }
+            list.push((owner, bytes.max(0) as usize));
+        }
+        if completed == count {
+            self.requests.clear();
+            self.owners.clear();
+            return outcome.map(|()| list);
         }
         // Completed requests have become null: close the gaps.
         let (mut kept, mut next) = (0, 0);
         self.indices[..completed].sort_unstable();
-        for index in 0..if completed > 0 { count } else { 0 } {
+        for index in 0..count {
             if next < completed && self.indices[next] as usize == index {
                 next += 1;
             } else {
@@ -164,10 +202,8 @@ impl Requests {
                 kept += 1;
             }
         }
-        if completed > 0 {
-            self.requests.truncate(kept);
-            self.owners.truncate(kept);
-        }
+        self.requests.truncate(kept);
+        self.owners.truncate(kept);
         outcome.map(|()| list)
     }
 

@@ -110,7 +110,7 @@ impl Transport for MpiTransport {
         let synchronous = self.synchronous;
         match self.shared_with(peer) {
             Some((place, memory)) => Ok(memory.send(token, stamp, place, spans, synchronous)),
-            None => self.messages.send(token, stamp, peer, spans, synchronous).map(|()| false),
+            None => self.messages.send(token, stamp, peer, spans, synchronous),
         }
     }
 
