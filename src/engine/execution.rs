@@ -103,6 +103,7 @@ impl Execution {
     }
 
     /// Lets the run of a part act.
+    #[inline(always)]
     fn in_part(
         &mut self,
         plan: &Plan,
@@ -162,6 +163,7 @@ impl Execution {
     ///
     /// # Errors
     /// What the transport reports of what starts now.
+    #[inline(always)]
     pub fn complete_message(&mut self, operation: u32, means: &mut Means) -> Result<()> {
         let turn = usize::from(operation & SECOND != 0);
         self.move_on(turn, means, |run, around| run.complete_message(operation & !SECOND, around))
@@ -177,6 +179,7 @@ impl Execution {
     }
 
     /// Lets the part whose turn it is go on, and then others start.
+    #[inline(always)]
     fn move_on(
         &mut self,
         turn: usize,

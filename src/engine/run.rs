@@ -151,6 +151,7 @@ impl Run {
     }
 
     /// Starts all candidates, and those that thereby become ones.
+    #[inline(always)]
     fn start_candidates(&mut self, around: &mut Surroundings) -> Result<()> {
         while let Some(index) = self.candidates.pop() {
             self.try_start(index, around)?;
@@ -159,6 +160,7 @@ impl Run {
     }
 
     /// Starts an operation if the rule allows it.
+    #[inline(always)]
     fn try_start(&mut self, index: u32, around: &mut Surroundings) -> Result<()> {
         let at = index as usize;
         let before = around.schedule.channel_predecessor(&around.schedule.operations()[at]);

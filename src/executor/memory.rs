@@ -83,9 +83,13 @@ pub(crate) fn total(spans: &[Span]) -> usize {
     spans.iter().map(Span::len).sum()
 }
 
-/// What the spans hold, one after another, behind what is there already.
-pub(crate) fn gather(spans: &[Span], packed: &mut Vec<u8>) {
-    spans.iter().for_each(|span| packed.extend_from_slice(span.bytes()));
+/// Copies what the spans hold, one after another, into memory that has room for it.
+pub(crate) fn gather(spans: &[Span], mut packed: &mut [u8]) {
+    for span in spans {
+        let (head, tail) = packed.split_at_mut(span.len());
+        head.copy_from_slice(span.bytes());
+        packed = tail;
+    }
 }
 
 /// The opposite of [`gather`].
@@ -175,9 +179,9 @@ mod tests {
             into.copy_from_slice(from);
         });
         let spans = [range(Buffer::Scratch, 1, 1), range(Buffer::Scratch, 0, 1)].map(|range| memory.span(&range));
-        let mut packed = Vec::new();
+        let mut packed = [0; 4];
+        assert_eq!(total(&spans), packed.len());
         gather(&spans, &mut packed);
-        assert_eq!((total(&spans), packed.len()), (4, 4));
         scatter(&packed, &[memory.span(&range(Buffer::Receive, 2, 2))]);
         memory.leave();
         assert_eq!(receive, [0, 0, 3, 2]);

@@ -96,7 +96,7 @@ impl Transport for Threads {
     }
 
     fn send(&mut self, _: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<bool> {
-        let mut message = Vec::with_capacity(total(spans));
+        let mut message = vec![0; total(spans)];
         gather(spans, &mut message);
         let mailbox = &self.mailboxes[peer];
         let mut arrived = mailbox.lock();

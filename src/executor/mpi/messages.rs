@@ -30,6 +30,8 @@ const HEADER: usize = 16;
 const FOLLOWS: u64 = 1 << 63;
 /// Bytes up to which a first message has its data behind them. Up to here that copy costs next to nothing.
 const SHORT: usize = 2048;
+/// Words of a first message at most.
+const WORDS: usize = (HEADER + SHORT) / size_of::<u64>();
 /// Bytes that MPI counts in one message, at most.
 const LARGEST: usize = 1 << 30;
 
@@ -44,8 +46,8 @@ struct Message {
     spans: Vec<Span>,
     /// The packed message; its memory is used again.
     packed: Vec<u8>,
-    /// Room for a first message to be received, once there has been one.
-    first: Vec<u8>,
+    /// Room for a first message, once there has been one; in words, as it begins with some.
+    first: Option<Box<[u64; WORDS]>>,
     /// Whether it is received, and then whether it goes from `packed` to the spans.
     receives: bool,
     unpacks: bool,
@@ -55,6 +57,28 @@ struct Message {
     left: usize,
     bytes: usize,
     received: usize,
+}
+
+impl Message {
+    /// Room for a first message.
+    fn room(&mut self) -> &mut [u64; WORDS] {
+        self.first.get_or_insert_with(|| Box::new([0; WORDS]))
+    }
+
+    /// Writes a first message, of a call that sends these spans with so many bytes; where it is, and how long.
+    fn write_first(&mut self, stamp: Stamp, spans: &[Span], bytes: usize) -> (*const u8, usize) {
+        let [number, signature, data @ ..] = self.room();
+        (*number, *signature) = (stamp.number, stamp.signature);
+        let len = if bytes > SHORT {
+            *number |= FOLLOWS;
+            data[0] = bytes as u64;
+            HEADER + size_of::<u64>()
+        } else {
+            gather(spans, bytemuck::cast_slice_mut(data));
+            HEADER + bytes
+        };
+        (self.room().as_ptr().cast(), len)
+    }
 }
 
 /// A call's messages from a peer.
@@ -132,6 +156,7 @@ impl Messages {
     }
 
     /// A place for a new message.
+    #[inline(always)]
     fn open(&mut self, token: Option<Token>, stamp: Stamp, peer: usize) -> Owner {
         let at = self.unused.pop().unwrap_or_else(|| {
             self.messages.push(Message::default());
@@ -146,55 +171,41 @@ impl Messages {
 
     /// Starts to send the spans as one message, and whether that is complete at once: then its token is not reported. If
     /// `synchronous`, it is complete only when it has met its receive.
+    #[inline(always)]
     pub fn send(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span], synchronous: bool) -> Result<bool> {
-        let mut owner = self.open(Some(token), stamp, peer);
-        let first = self.is_first(peer, stamp.number);
-        let mut introduced = false;
-        if first {
+        let owner = self.open(Some(token), stamp, peer);
+        let bytes = total(spans);
+        if self.is_first(peer, stamp.number) {
             let message = &mut self.messages[owner];
-            let bytes = total(spans);
-            let data = bytes > SHORT;
-            message.packed.clear();
-            message.packed.extend((stamp.number | if data { FOLLOWS } else { 0 }).to_ne_bytes());
-            message.packed.extend(stamp.signature.to_ne_bytes());
-            if data {
-                message.packed.extend((bytes as u64).to_ne_bytes());
-            } else {
-                gather(spans, &mut message.packed);
-            }
-            let (start, len) = (message.packed.as_ptr(), message.packed.len());
-            message.left += 1;
-            let tag = self.tags.first(stamp.number);
-            // SAFETY: the packed message lives in `messages`, and stays as it is as long as it is under way.
-            introduced = unsafe { self.requests.send_short(owner, peer, tag, start, len, synchronous)? };
-            self.messages[owner].left -= usize::from(introduced);
-            if !data {
-                self.unused.extend(introduced.then_some(owner));
-                return Ok(introduced);
+            let ((start, len), tag) = (message.write_first(stamp, spans, bytes), self.tags.first(stamp.number));
+            message.left = 1;
+            // SAFETY: what was written lives in `messages`, and stays as it is as long as it is under way.
+            let sent = unsafe { self.requests.send_short(owner, peer, tag, start, len, synchronous)? };
+            self.messages[owner].left -= usize::from(sent);
+            if bytes <= SHORT {
+                self.unused.extend(sent.then_some(owner));
+                return Ok(sent);
             }
         }
-        // While a header is under way, its memory stays as it is: what is packed behind it has its own place.
+        let message = &mut self.messages[owner];
         let start = match spans {
             [] => std::ptr::NonNull::<u8>::dangling().as_ptr().cast_const(),
             [span] => {
-                self.messages[owner].lent = true;
+                message.lent = true;
                 span.start().cast_const()
             }
             _ => {
-                if first && !introduced {
-                    owner = self.open_part(owner);
-                }
-                let packed = &mut self.messages[owner].packed;
-                packed.clear();
-                gather(spans, packed);
-                packed.as_ptr()
+                message.packed.resize(bytes, 0);
+                gather(spans, &mut message.packed);
+                message.packed.as_ptr()
             }
         };
-        self.post(owner, Way::Send(synchronous), peer, stamp, start.cast_mut(), total(spans))?;
+        self.post(owner, Way::Send(synchronous), peer, stamp, start.cast_mut(), bytes)?;
         Ok(false)
     }
 
     /// Whether a peer is sent a first message, which this one then is, of the call of this number.
+    #[inline(always)]
     fn is_first(&mut self, peer: usize, number: u64) -> bool {
         let (oldest, introduced) = (self.oldest, &mut self.into[peer]);
         if introduced.contains(&number) {
@@ -205,12 +216,6 @@ impl Messages {
             None => introduced.push(number),
         }
         true
-    }
-
-    /// A message that takes over the token of another, which goes before it.
-    fn open_part(&mut self, of: Owner) -> Owner {
-        let (token, stamp, peer) = (self.messages[of].token.take(), self.messages[of].stamp, self.messages[of].peer);
-        self.open(token, stamp.unwrap_or(Stamp { number: 0, signature: 0 }), peer)
     }
 
     /// Starts the MPI messages that carry so many bytes from or to `start`.
@@ -237,6 +242,7 @@ impl Messages {
     }
 
     /// Starts to receive one message into the spans.
+    #[inline(always)]
     pub fn receive(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<()> {
         let (oldest, calls) = (self.oldest, &mut self.from[peer]);
         match calls.iter_mut().find(|call| call.stamp.number == stamp.number) {
@@ -255,9 +261,9 @@ impl Messages {
                 message.introduces = true;
                 message.spans.clear();
                 message.spans.extend_from_slice(spans);
-                message.first.resize(HEADER + SHORT, 0);
                 message.left = 1;
-                let (start, len) = (message.first.as_mut_ptr(), message.first.len());
+                let room = message.room();
+                let (start, len) = (room.as_mut_ptr().cast::<u8>(), size_of_val(room));
                 // SAFETY: as in `post`; it has room for any first message.
                 unsafe { self.requests.receive(owner, peer, self.tags.first(stamp.number), start, len) }
             }
@@ -288,15 +294,17 @@ impl Messages {
     /// A first message has come: whether it is complete; otherwise its data follows.
     fn introduce(&mut self, owner: Owner, received: usize) -> Result<bool, Box<Trouble>> {
         let message = &mut self.messages[owner];
-        let Message { token: Some(token), stamp: Some(stamp), peer, .. } = *message else { return Ok(true) };
-        let word = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| message.first[at + byte]));
-        let (number, follows) = (word(0) & !FOLLOWS, word(0) & FOLLOWS != 0);
-        let found = Stamp { number, signature: word(8) };
+        let Message { token: Some(token), stamp: Some(stamp), peer, ref first, ref spans, .. } = *message else {
+            return Ok(true);
+        };
+        let Some([number, signature, data @ ..]) = first.as_deref() else { return Ok(true) };
+        let (length, follows) = (data[0], number & FOLLOWS != 0);
+        let found = Stamp { number: number & !FOLLOWS, signature: *signature };
         if received < HEADER || found != stamp {
             return Err(Trouble::stray(stamp, found, peer));
         }
-        let (expected, there) = (total(&message.spans), received - HEADER);
-        let bytes = if follows { word(HEADER) as usize } else { there };
+        let (expected, there) = (total(spans), received - HEADER);
+        let bytes = if follows { length as usize } else { there };
         if bytes != expected {
             return Err(Trouble::length(stamp, peer, expected, bytes));
         }
@@ -304,7 +312,7 @@ impl Messages {
             let spans = std::mem::take(&mut message.spans);
             self.receive_data(token, stamp, peer, &spans)?;
         } else {
-            scatter(&message.first[HEADER..received], &message.spans);
+            scatter(&bytemuck::cast_slice(data)[..there], spans);
         }
         let call = self.from[peer].iter().position(|call| call.stamp == stamp);
         if let Some(call) = call {
@@ -318,6 +326,7 @@ impl Messages {
 
     /// Tests what is under way until something is complete, so many times at most, and reports what is complete; whether anything is, be it a part of a message. With `all` it is all
     /// or nothing, which is cheaper to find out. Every test makes MPI's own progress once, and yields the core if MPI was told to.
+    #[inline(always)]
     pub fn advance(&mut self, all: bool, looks: u32, done: &mut Vec<Token>) -> Result<bool, Box<Trouble>> {
         let all = all && self.requests.owners().all(|owner| !self.messages[owner].introduces);
         let completed = self.requests.test(all, looks)?;

@@ -55,6 +55,7 @@ impl Requests {
     ///
     /// # Safety
     /// As for [`Requests::send`].
+    #[inline(always)]
     pub unsafe fn send_short(
         &mut self,
         owner: Owner,
@@ -81,6 +82,7 @@ impl Requests {
     ///
     /// # Safety
     /// The bytes are there, and nobody writes them, until the request is complete.
+    #[inline(always)]
     pub unsafe fn send(
         &mut self,
         owner: Owner,
@@ -107,6 +109,7 @@ impl Requests {
     ///
     /// # Safety
     /// The bytes are there, and nobody else touches them, until the request is complete; no longer message matches.
+    #[inline(always)]
     pub unsafe fn receive(&mut self, owner: Owner, peer: usize, tag: c_int, start: *mut u8, len: usize) -> Result<()> {
         let mut request = ffi::RSMPI_REQUEST_NULL;
         let (at, kind) = (start.cast::<c_void>(), ffi::RSMPI_UINT8_T);
