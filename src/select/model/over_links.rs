@@ -93,9 +93,10 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
         .filter(|_| one_port && machine.burst > 0)
         .map_or(0.0, |packet| 1.0 - sent * bytes / packet as f64)
         .max(0.0);
-    let at_rate = (load + messages * unfilled * SIGNAL / bytes - burst.min(recovered)).max(0.0);
+    let headers = headers(sent * bytes, machine);
+    let at_rate = (headers * load + messages * unfilled * SIGNAL / bytes - burst.min(recovered)).max(0.0);
     let slower = slower(algorithm, call, &formula, sent * bytes, parameters, machine);
-    let transfers = (at_rate + waits) * slower * machine.t_c * element as f64;
+    let transfers = (at_rate + headers * waits) * slower * machine.t_c * element as f64;
     // A port recovers while messages are on their way; a host with several at work is busy with them.
     let at_once = if one_port { (burst / load.max(1.0)).min(1.0) } else { 0.0 };
     let under_way = latency::of_hops(hops, machine.hop, algorithm, parameters, &formula, &shape, machine);
@@ -190,8 +191,14 @@ fn through(algorithm: &Algorithm, formula: &Formula, machine: &Machine) -> f64 {
     }
 }
 
-/// How many times as long transfers of messages of so many bytes take with their headers, where they are in each other's way, or wait for
-/// receivers.
+/// How many times as long transfers of messages of so many bytes take with the headers of the packets that they fill: measured along one
+/// path, so for hosts with one port.
+fn headers(sent: f64, machine: &Machine) -> f64 {
+    let packet = machine.packet.filter(|_| machine.ports != PortModel::AllPorts && sent > 0.0);
+    packet.map_or(1.0, |packet| 1.0 + PACKET_COST * packet as f64 / sent)
+}
+
+/// How many times as long they take where they are in each other's way, or wait for receivers.
 fn slower(
     algorithm: &Algorithm,
     call: &Call,
@@ -202,9 +209,6 @@ fn slower(
 ) -> f64 {
     let direct = if algorithm.cube_edges || machine.pairs_linked { 1.0 } else { congestion(call) };
     let waiting = machine.packet_limit.is_some_and(|limit| sent >= limit as f64);
-    // Headers: measured along one path, so for hosts with one port.
-    let headers = machine.packet.filter(|_| machine.ports != PortModel::AllPorts && sent > 0.0);
-    let headers = headers.map_or(1.0, |packet| 1.0 + PACKET_COST * packet as f64 / sent);
     // Short packets keep one port evenly busy, and so do those that go all dimensions' ways at once.
     let even = parameters.ports == PortModel::AllPorts
         || parameters.packet.is_some() && machine.packet.is_some_and(|packet| sent <= packet as f64);
@@ -218,7 +222,7 @@ fn slower(
         _ => 1.0,
     };
     let turning = if both_ways && !in_turn { TURNING } else { 1.0 };
-    direct * port * headers * turning * if waiting { UNBUFFERED } else { 1.0 }
+    direct * port * turning * if waiting { UNBUFFERED } else { 1.0 }
 }
 
 /// Whether all ranks send all the time.
