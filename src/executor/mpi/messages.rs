@@ -67,7 +67,8 @@ impl Message {
 
     /// Writes a first message, of a call that sends these spans with so many bytes; where it is, and how long.
     fn write_first(&mut self, stamp: Stamp, spans: &[Span], bytes: usize) -> (*const u8, usize) {
-        let [number, signature, data @ ..] = self.room();
+        let room = self.room();
+        let [number, signature, data @ ..] = &mut *room;
         (*number, *signature) = (stamp.number, stamp.signature);
         let len = if bytes > SHORT {
             *number |= FOLLOWS;
@@ -77,7 +78,7 @@ impl Message {
             gather(spans, bytemuck::cast_slice_mut(data));
             HEADER + bytes
         };
-        (self.room().as_ptr().cast(), len)
+        (room.as_ptr().cast(), len)
     }
 }
 
@@ -114,6 +115,7 @@ pub(super) struct Messages {
     ceased: bool,
 }
 
+// What every message passes is inlined on purpose, here and in requests and executions: calls of 8 bytes over links took 1 % less.
 impl Messages {
     /// Of a live communicator of so many ranks that returns errors, on which nobody else sends or receives.
     pub fn on(comm: ffi::MPI_Comm, size: usize) -> Messages {
@@ -166,6 +168,7 @@ impl Messages {
         (message.token, message.stamp, message.peer) = (token, Some(stamp), peer);
         (message.introduces, message.receives, message.unpacks, message.lent) = (false, false, false, false);
         (message.left, message.bytes, message.received) = (0, 0, 0);
+        message.spans.clear();
         at
     }
 
@@ -180,7 +183,8 @@ impl Messages {
             let ((start, len), tag) = (message.write_first(stamp, spans, bytes), self.tags.first(stamp.number));
             message.left = 1;
             // SAFETY: what was written lives in `messages`, and stays as it is as long as it is under way.
-            let sent = unsafe { self.requests.send_short(owner, peer, tag, start, len, synchronous)? };
+            unsafe { self.requests.send(owner, peer, tag, start, len, synchronous)? };
+            let sent = !synchronous && self.requests.is_last_over()?;
             self.messages[owner].left -= usize::from(sent);
             if bytes <= SHORT {
                 self.unused.extend(sent.then_some(owner));
@@ -259,7 +263,6 @@ impl Messages {
                 let owner = self.open(Some(token), stamp, peer);
                 let message = &mut self.messages[owner];
                 message.introduces = true;
-                message.spans.clear();
                 message.spans.extend_from_slice(spans);
                 message.left = 1;
                 let room = message.room();
@@ -282,7 +285,6 @@ impl Messages {
             }
             _ => {
                 message.unpacks = true;
-                message.spans.clear();
                 message.spans.extend_from_slice(spans);
                 message.packed.resize(bytes, 0);
                 message.packed.as_mut_ptr()
@@ -314,8 +316,7 @@ impl Messages {
         } else {
             scatter(&bytemuck::cast_slice(data)[..there], spans);
         }
-        let call = self.from[peer].iter().position(|call| call.stamp == stamp);
-        if let Some(call) = call {
+        if let Some(call) = self.from[peer].iter().position(|call| call.stamp == stamp) {
             self.from[peer][call].introduced = true;
             while let Some((token, spans)) = self.from[peer][call].held.pop_front() {
                 self.receive_data(token, stamp, peer, &spans)?;

@@ -50,34 +50,6 @@ impl Requests {
         self.owners.iter().map(|&(owner, _)| owner)
     }
 
-    /// Sends so few bytes that MPI has most likely taken them all when it is told to: whether it has. Otherwise it is as with
-    /// [`Requests::send`].
-    ///
-    /// # Safety
-    /// As for [`Requests::send`].
-    #[inline(always)]
-    pub unsafe fn send_short(
-        &mut self,
-        owner: Owner,
-        peer: usize,
-        tag: c_int,
-        start: *const u8,
-        len: usize,
-        synchronous: bool,
-    ) -> Result<bool> {
-        self.send(owner, peer, tag, start, len, synchronous)?;
-        let Some(request) = self.requests.last_mut().filter(|_| !synchronous) else { return Ok(false) };
-        let mut is_complete: c_int = 0;
-        // SAFETY: a live request, and a valid out parameter.
-        let code = ffi::PMPI_Test(request, &mut is_complete, ffi::RSMPI_STATUS_IGNORE);
-        if is_complete != 0 {
-            self.requests.pop();
-            self.owners.pop();
-        }
-        accept("MPI_Test", code)?;
-        Ok(is_complete != 0)
-    }
-
     /// Starts to send; if `synchronous`, it is complete only when it has met its receive.
     ///
     /// # Safety
@@ -103,6 +75,24 @@ impl Requests {
         self.requests.push(request);
         self.owners.push((owner, false));
         Ok(())
+    }
+
+    /// Whether MPI is through already with what was started last, as it most likely is with a short message: then that is forgotten here.
+    ///
+    /// # Errors
+    /// If it failed.
+    #[inline(always)]
+    pub fn is_last_over(&mut self) -> Result<bool> {
+        let Some(request) = self.requests.last_mut() else { return Ok(false) };
+        let mut is_over: c_int = 0;
+        // SAFETY: a live request, and a valid out parameter.
+        let code = unsafe { ffi::PMPI_Test(request, &mut is_over, ffi::RSMPI_STATUS_IGNORE) };
+        if is_over != 0 {
+            self.requests.pop();
+            self.owners.pop();
+        }
+        accept("MPI_Test", code)?;
+        Ok(is_over != 0)
     }
 
     /// Starts to receive.
@@ -187,11 +177,6 @@ impl Requests {
                 unsafe { ffi::PMPI_Get_count(&self.statuses[at], ffi::RSMPI_UINT8_T, &mut bytes) };
             }
             list.push((owner, bytes.max(0) as usize));
-        }
-        if completed == count {
-            self.requests.clear();
-            self.owners.clear();
-            return outcome.map(|()| list);
         }
         // Completed requests have become null: close the gaps.
         let (mut kept, mut next) = (0, 0);
