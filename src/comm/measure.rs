@@ -43,6 +43,9 @@ const AFTER_PAUSE: usize = 128 << 10;
 const PAUSE: f64 = 10e-3;
 /// What a message after a pause takes, in start-ups and hops, at least: of shorter ones it cannot be told what was let pass at once.
 const SEEN_FROM: f64 = 20.0;
+/// Bytes of the messages by which it is found from which on they are copied once. To touch memory for longer ones took as long as all else
+/// together.
+const COPIED: [usize; 4] = [16 << 10, 32 << 10, 64 << 10, 128 << 10];
 /// Times that long messages are measured, of which the least counts.
 const TRIES: usize = 3;
 /// Hosts of which several ports may work at once, at least.
@@ -86,8 +89,9 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
             piped = Some(match single_copy_from {
                 // The long ones took the same way.
                 Some(usize::MAX) => found.t_c,
-                _ => {
-                    let short = Ring { packet: Some(SINGLE_COPY_FROM - 1), ..ring };
+                from => {
+                    let short = from.map_or(SINGLE_COPY_FROM, |from| from.min(SINGLE_COPY_FROM)) - 1;
+                    let short = Ring { packet: Some(short), ..ring };
                     let per_byte = short.per_byte((found.hop + found.tau) * short.turn)? / short.turn;
                     per_byte.clamp(found.t_c, MOST_PIPED * found.t_c)
                 }
@@ -141,6 +145,19 @@ fn hop_together(cube: &Hypercube, machine: &Machine) -> Result<Option<f64>> {
     };
     let (other, hops) = (predicted(0.0), predicted(1.0) - predicted(0.0));
     Ok((hops > 0.0).then(|| (times[TURNS / 4] - other) / hops))
+}
+
+/// From which of the lengths [`COPIED`] on a message is there sooner if it is copied once, given what each takes that is copied once, and
+/// twice: where the product of all is least, so that a disturbance of one does not decide.
+fn sooner_from(times: [[f64; 2]; COPIED.len()]) -> usize {
+    let (mut product, mut least, mut found) = (1.0, 1.0, usize::MAX);
+    for (bytes, [once, twice]) in COPIED.into_iter().zip(times).rev() {
+        product *= once / twice;
+        if product < least {
+            (least, found) = (product, bytes);
+        }
+    }
+    found
 }
 
 /// The start-up of one more message, given what one takes and what so many take.
@@ -293,28 +310,22 @@ impl<'c> Ring<'c> {
     /// if nothing can be done about it.
     fn single_copy_from(&self) -> Result<Option<usize>> {
         let copy_from = |bytes: usize| Ok(self.cube.engine()?.set_single_copy_from(bytes));
-        let mut found = usize::MAX;
         let mut any = u8::from(copy_from(usize::MAX)?);
         self.cube.all_reduce_in_place(&mut any, SystemOperation::max())?;
         if any == 0 {
             return Ok(None);
         }
-        // To touch memory for longer ones took as long as all else together.
-        for bytes in [SINGLE_COPY_FROM, LONGEST] {
-            let mut times = [f64::INFINITY; 2];
-            for _ in 0..TRIES {
-                for (time, from) in times.iter_mut().zip([bytes, usize::MAX]) {
-                    copy_from(from)?;
-                    *time = time.min(self.send(bytes, bytes, 1)?);
-                }
-            }
-            self.cube.all_reduce_in_place(&mut times, SystemOperation::max())?;
-            let [once, twice] = times;
-            found = if once < twice { found.min(bytes) } else { usize::MAX };
-            if once.max(twice) >= ENOUGH {
-                break;
+        let mut times = [[[0.0; 2]; COPIED.len()]; TRIES];
+        for (times, bytes) in times.iter_mut().flat_map(|times| times.iter_mut().zip(COPIED)) {
+            for (time, from) in times.iter_mut().zip([bytes, usize::MAX]) {
+                copy_from(from)?;
+                *time = self.send(bytes, bytes, 1)?;
             }
         }
+        // A rank that comes late finds all that it waits for: what a message takes is what the last of all sees.
+        self.cube.all_reduce_in_place(times.as_flattened_mut().as_flattened_mut(), SystemOperation::max())?;
+        let least = |of: usize, way: usize| times.iter().map(|times| times[of][way]).fold(f64::INFINITY, f64::min);
+        let found = sooner_from(std::array::from_fn(|of| [least(of, 0), least(of, 1)]));
         copy_from(found)?;
         Ok(Some(found))
     }
@@ -338,6 +349,16 @@ impl<'c> Ring<'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_are_copied_once_from_where_that_is_sooner_in_all() {
+        let of = |ratios: [f64; 4]| sooner_from(ratios.map(|ratio| [30e-6 * ratio, 30e-6]));
+        assert_eq!(of([0.9, 0.8, 0.6, 0.5]), 16 << 10);
+        assert_eq!(of([2.0, 1.5, 1.1, 0.8]), 128 << 10);
+        assert_eq!(of([2.0, 1.5, 1.1, 1.2]), usize::MAX);
+        assert_eq!(of([2.0, 0.9, 1.5, 0.6]), 128 << 10, "32 KiB gain less than 64 KiB lose");
+        assert_eq!(of([2.0, 0.8, 0.8, 1.1]), 32 << 10, "128 KiB were disturbed");
+    }
 
     #[test]
     fn all_ranks_send_to_other_hosts_and_each_gets_one_message() {
