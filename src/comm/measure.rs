@@ -18,7 +18,7 @@ use crate::collective::{Call, Collective};
 use crate::error::Result;
 use crate::executor::SINGLE_COPY_FROM;
 use crate::operation::SystemOperation;
-use crate::select::{predict, Lacks, Machine, Measurement, Options, Times, Together};
+use crate::select::{piped_below, predict, Lacks, Machine, Measurement, Options, Times, Together};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -43,11 +43,14 @@ const AFTER_PAUSE: usize = 128 << 10;
 const PAUSE: f64 = 10e-3;
 /// What a message after a pause takes, in start-ups and hops, at least: of shorter ones it cannot be told what was let pass at once.
 const SEEN_FROM: f64 = 20.0;
-/// Bytes of the messages by which it is found from which on they are copied once. To touch memory for longer ones took as long as all else
-/// together.
-const COPIED: [usize; 4] = [16 << 10, 32 << 10, 64 << 10, 128 << 10];
+/// Bytes of the messages by which it is found from which on they are copied once; and of ranks that share cores, for whom short ones are sooner
+/// there in two copies. If none of them is, [`LONGEST`] may be: to touch memory for longer ones took as long as all else together.
+const COPIED: &[usize] = &[16 << 10, 32 << 10, 64 << 10, 128 << 10];
+const COPIED_IN_TURN: &[usize] = &[SINGLE_COPY_FROM, 96 << 10, 128 << 10];
 /// Times that long messages are measured, of which the least counts.
 const TRIES: usize = 3;
+/// Times that messages are copied in each way, of which the middle one counts: ranks that share cores meet by luck now and then.
+const TRIES_OF_COPIES: usize = 5;
 /// Hosts of which several ports may work at once, at least.
 pub(super) const HOSTS: usize = 4;
 /// Seconds that are long enough for one.
@@ -89,9 +92,8 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
             piped = Some(match single_copy_from {
                 // The long ones took the same way.
                 Some(usize::MAX) => found.t_c,
-                from => {
-                    let short = from.map_or(SINGLE_COPY_FROM, |from| from.min(SINGLE_COPY_FROM)) - 1;
-                    let short = Ring { packet: Some(short), ..ring };
+                _ => {
+                    let short = Ring { packet: Some(piped_below(single_copy_from) - 1), ..ring };
                     let per_byte = short.per_byte((found.hop + found.tau) * short.turn)? / short.turn;
                     per_byte.clamp(found.t_c, MOST_PIPED * found.t_c)
                 }
@@ -147,11 +149,11 @@ fn hop_together(cube: &Hypercube, machine: &Machine) -> Result<Option<f64>> {
     Ok((hops > 0.0).then(|| (times[TURNS / 4] - other) / hops))
 }
 
-/// From which of the lengths [`COPIED`] on a message is there sooner if it is copied once, given what each takes that is copied once, and
-/// twice: where the product of all is least, so that a disturbance of one does not decide.
-fn sooner_from(times: [[f64; 2]; COPIED.len()]) -> usize {
+/// From which of these lengths on, the shortest first, a message is there sooner if it is copied once, given what each takes that is copied once,
+/// and twice: where the product of all is least, so that a disturbance of one does not decide.
+fn sooner_from(times: &[(usize, [f64; 2])]) -> usize {
     let (mut product, mut least, mut found) = (1.0, 1.0, usize::MAX);
-    for (bytes, [once, twice]) in COPIED.into_iter().zip(times).rev() {
+    for &(bytes, [once, twice]) in times.iter().rev() {
         product *= once / twice;
         if product < least {
             (least, found) = (product, bytes);
@@ -315,19 +317,32 @@ impl<'c> Ring<'c> {
         if any == 0 {
             return Ok(None);
         }
-        let mut times = [[[0.0; 2]; COPIED.len()]; TRIES];
-        for (times, bytes) in times.iter_mut().flat_map(|times| times.iter_mut().zip(COPIED)) {
+        let all = if self.turn > 1.0 { COPIED_IN_TURN } else { COPIED };
+        let mut found = sooner_from(&self.both_ways(all)?);
+        if found == usize::MAX {
+            found = sooner_from(&self.both_ways(&[LONGEST])?);
+        }
+        copy_from(found)?;
+        Ok(Some(found))
+    }
+
+    /// These lengths, and the seconds that messages of each take, copied once and twice.
+    fn both_ways(&self, lengths: &[usize]) -> Result<Vec<(usize, [f64; 2])>> {
+        let mut times = vec![[0.0; 2]; TRIES_OF_COPIES * lengths.len()];
+        for (times, &bytes) in times.iter_mut().zip(lengths.iter().cycle()) {
             for (time, from) in times.iter_mut().zip([bytes, usize::MAX]) {
-                copy_from(from)?;
+                self.cube.engine()?.set_single_copy_from(from);
                 *time = self.send(bytes, bytes, 1)?;
             }
         }
         // A rank that comes late finds all that it waits for: what a message takes is what the last of all sees.
-        self.cube.all_reduce_in_place(times.as_flattened_mut().as_flattened_mut(), SystemOperation::max())?;
-        let least = |of: usize, way: usize| times.iter().map(|times| times[of][way]).fold(f64::INFINITY, f64::min);
-        let found = sooner_from(std::array::from_fn(|of| [least(of, 0), least(of, 1)]));
-        copy_from(found)?;
-        Ok(Some(found))
+        self.cube.all_reduce_in_place(times.as_flattened_mut(), SystemOperation::max())?;
+        let usual = |of: usize, way: usize| {
+            let mut times = Vec::from_iter(times.iter().skip(of).step_by(lengths.len()).map(|times| times[way]));
+            times.sort_by(f64::total_cmp);
+            times[TRIES_OF_COPIES / 2]
+        };
+        Ok(lengths.iter().enumerate().map(|(of, &bytes)| (bytes, [usual(of, 0), usual(of, 1)])).collect())
     }
 
     /// Sends so many bytes to the next rank, again and again: the seconds until those of the one before are there.
@@ -352,7 +367,10 @@ mod tests {
 
     #[test]
     fn messages_are_copied_once_from_where_that_is_sooner_in_all() {
-        let of = |ratios: [f64; 4]| sooner_from(ratios.map(|ratio| [30e-6 * ratio, 30e-6]));
+        let of = |ratios: [f64; 4]| {
+            let times = COPIED.iter().zip(ratios).map(|(&bytes, ratio)| (bytes, [30e-6 * ratio, 30e-6]));
+            sooner_from(&Vec::from_iter(times))
+        };
         assert_eq!(of([0.9, 0.8, 0.6, 0.5]), 16 << 10);
         assert_eq!(of([2.0, 1.5, 1.1, 0.8]), 128 << 10);
         assert_eq!(of([2.0, 1.5, 1.1, 1.2]), usize::MAX);

@@ -41,8 +41,8 @@ use board::Board;
 use memory::Span;
 use std::time::Duration;
 
-/// Bytes from which on the receiver of a message copies it, if it may and nobody has measured what is sooner. Shorter messages, such as
-/// packets are, go through memory that stays in the cores' caches.
+/// Bytes from which on the receiver of a message copies it, if it may and nobody has measured what is sooner. Shorter messages go
+/// through memory that stays in the cores' caches; packets are shorter than this, and than what was measured.
 pub(crate) const SINGLE_COPY_FROM: usize = 64 << 10;
 
 /// What every message of a call carries, and tells it from those of all other calls.

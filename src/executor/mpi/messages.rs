@@ -32,6 +32,8 @@ const FOLLOWS: u64 = 1 << 63;
 const SHORT: usize = 2048;
 /// Words of a first message at most.
 const WORDS: usize = (HEADER + SHORT) / size_of::<u64>();
+/// Calls of a peer that are listed, of which more than one may be over: of longer lists those that are go.
+const FEW: usize = 8;
 /// Bytes that MPI counts in one message, at most.
 const LARGEST: usize = 1 << 30;
 
@@ -63,6 +65,14 @@ impl Message {
     /// Room for a first message.
     fn room(&mut self) -> &mut [u64; WORDS] {
         self.first.get_or_insert_with(|| Box::new([0; WORDS]))
+    }
+
+    /// Room for so many bytes to be packed, with whatever is in it.
+    fn packing(&mut self, bytes: usize) -> &mut [u8] {
+        if self.packed.len() < bytes {
+            self.packed.resize(bytes, 0);
+        }
+        &mut self.packed[..bytes]
     }
 
     /// Writes a first message, of a call that sends these spans with so many bytes; where it is, and how long.
@@ -199,9 +209,9 @@ impl Messages {
                 span.start().cast_const()
             }
             _ => {
-                message.packed.resize(bytes, 0);
-                gather(spans, &mut message.packed);
-                message.packed.as_ptr()
+                let packed = message.packing(bytes);
+                gather(spans, packed);
+                packed.as_ptr()
             }
         };
         self.post(owner, Way::Send(synchronous), peer, stamp, start.cast_mut(), bytes)?;
@@ -218,6 +228,9 @@ impl Messages {
         match introduced.iter_mut().find(|other| **other < oldest) {
             Some(over) => *over = number,
             None => introduced.push(number),
+        }
+        if introduced.len() > FEW {
+            introduced.retain(|&other| other >= oldest);
         }
         true
     }
@@ -260,6 +273,9 @@ impl Messages {
                     Some(over) => (over.stamp, over.introduced) = (stamp, false),
                     None => calls.push(From { stamp, introduced: false, held: VecDeque::new() }),
                 }
+                if calls.len() > FEW {
+                    calls.retain(|call| call.stamp.number >= oldest);
+                }
                 let owner = self.open(Some(token), stamp, peer);
                 let message = &mut self.messages[owner];
                 message.introduces = true;
@@ -286,8 +302,7 @@ impl Messages {
             _ => {
                 message.unpacks = true;
                 message.spans.extend_from_slice(spans);
-                message.packed.resize(bytes, 0);
-                message.packed.as_mut_ptr()
+                message.packing(bytes).as_mut_ptr()
             }
         };
         self.post(owner, Way::Receive, peer, stamp, start, bytes)

@@ -135,7 +135,11 @@ impl Requests {
             // SAFETY: MPI_Status is plain data that MPI fills in; all-zero is a valid value of its fields.
             self.statuses.resize(count, unsafe { std::mem::zeroed() });
         }
-        let all = all || count == 1;
+        let (all, test) = match count {
+            1 => (true, "MPI_Test"),
+            _ if all => (true, "MPI_Testall"),
+            _ => (false, "MPI_Testsome"),
+        };
         let mut completed: c_int = 0;
         let (requests, statuses) = (self.requests.as_mut_ptr(), self.statuses.as_mut_ptr());
         let mut code = ffi::MPI_SUCCESS as c_int;
@@ -157,9 +161,13 @@ impl Requests {
         }
         // Errors of single requests are in the statuses; that of one alone is what was returned.
         let failed = class(code) == ffi::MPI_ERR_IN_STATUS;
-        let mut outcome = if failed { Ok(()) } else { accept("MPI_Testsome", code) };
+        let mut outcome = if failed { Ok(()) } else { accept(test, code) };
         if completed == 0 {
-            return outcome.map(|()| list);
+            // Some MPI libraries say of all that one of them has failed while others are under way.
+            let under_way = |code: &c_int| [ffi::MPI_SUCCESS, ffi::MPI_ERR_PENDING].contains(&class(*code));
+            let mut codes = self.statuses[..count].iter().map(|status| status.MPI_ERROR);
+            let code = codes.find(|code| failed && !under_way(code));
+            return code.map_or(outcome, |code| accept(test, code)).map(|()| list);
         }
         if all {
             completed = count as c_int;
@@ -168,7 +176,7 @@ impl Requests {
         let completed = completed.max(0) as usize;
         for at in 0..completed {
             if failed {
-                outcome = outcome.and(accept("MPI_Testsome", self.statuses[at].MPI_ERROR));
+                outcome = outcome.and(accept(test, self.statuses[at].MPI_ERROR));
             }
             let (owner, receives) = self.owners[self.indices[at] as usize];
             let mut bytes: c_int = 0;

@@ -28,6 +28,11 @@ const CACHES: usize = 512 << 10;
 const COMBINED_FAR: f64 = 2.0;
 const BROADCAST_FAR: f64 = 1.4;
 
+/// Bytes of which packets have fewer, so that they are copied twice, given from which length on messages are copied once.
+pub fn piped_below(single_copy_from: Option<usize>) -> usize {
+    single_copy_from.map_or(SINGLE_COPY_FROM, |bytes| bytes.min(SINGLE_COPY_FROM))
+}
+
 /// Hops that take the longer the more ranks wait for a core, a start-up a round, and the copies and signals, of which only as many go
 /// on at once as there are cores; longer where what is to be combined or broadcast does not stay in the caches.
 pub fn time(
@@ -75,7 +80,9 @@ pub fn time(
     let start_ups = rounds.max(messages / cores) + SIGNAL * signals / cores;
     // What was measured of packets of full length has their waiting in it: shorter ones wait more often.
     let measured = match (packet, machine.piped) {
-        (Some(packet), Some(_)) => (packet as f64 * element as f64 / SINGLE_COPY_FROM as f64).min(1.0),
+        (Some(packet), Some(_)) => {
+            (packet as f64 * element as f64 / piped_below(machine.single_copy_from) as f64).min(1.0)
+        }
         _ => 0.0,
     };
     let awaited = packet.map_or(0.0, |_| (1.0 - measured) * awaited(call, shared, machine));
