@@ -16,9 +16,9 @@ use crate::address::Hosts;
 use crate::algorithm::{registry, Parameters, PortModel};
 use crate::collective::{Call, Collective};
 use crate::error::Result;
-use crate::executor::SINGLE_COPY_FROM;
+use crate::executor::{piped_below, SINGLE_COPY_FROM};
 use crate::operation::SystemOperation;
-use crate::select::{piped_below, predict, Lacks, Machine, Measurement, Options, Times, Together};
+use crate::select::{predict, Lacks, Machine, Measurement, Options, Times, Together};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -328,21 +328,23 @@ impl<'c> Ring<'c> {
 
     /// These lengths, and the seconds that messages of each take, copied once and twice.
     fn both_ways(&self, lengths: &[usize]) -> Result<Vec<(usize, [f64; 2])>> {
-        let mut times = vec![[0.0; 2]; TRIES_OF_COPIES * lengths.len()];
-        for (times, &bytes) in times.iter_mut().zip(lengths.iter().cycle()) {
-            for (time, from) in times.iter_mut().zip([bytes, usize::MAX]) {
-                self.cube.engine()?.set_single_copy_from(from);
-                *time = self.send(bytes, bytes, 1)?;
+        let mut times = vec![[[0.0; 2]; TRIES_OF_COPIES]; lengths.len()];
+        for turn in 0..TRIES_OF_COPIES {
+            for (times, &bytes) in times.iter_mut().zip(lengths) {
+                for (time, from) in times[turn].iter_mut().zip([bytes, usize::MAX]) {
+                    self.cube.engine()?.set_single_copy_from(from);
+                    *time = self.send(bytes, bytes, 1)?;
+                }
             }
         }
         // A rank that comes late finds all that it waits for: what a message takes is what the last of all sees.
-        self.cube.all_reduce_in_place(times.as_flattened_mut(), SystemOperation::max())?;
-        let usual = |of: usize, way: usize| {
-            let mut times = Vec::from_iter(times.iter().skip(of).step_by(lengths.len()).map(|times| times[way]));
+        self.cube.all_reduce_in_place(times.as_flattened_mut().as_flattened_mut(), SystemOperation::max())?;
+        let usual = |times: [[f64; 2]; TRIES_OF_COPIES], way: usize| {
+            let mut times = times.map(|both| both[way]);
             times.sort_by(f64::total_cmp);
             times[TRIES_OF_COPIES / 2]
         };
-        Ok(lengths.iter().enumerate().map(|(of, &bytes)| (bytes, [usual(of, 0), usual(of, 1)])).collect())
+        Ok(lengths.iter().zip(times).map(|(&bytes, times)| (bytes, [0, 1].map(|way| usual(times, way)))).collect())
     }
 
     /// Sends so many bytes to the next rank, again and again: the seconds until those of the one before are there.

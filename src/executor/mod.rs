@@ -45,6 +45,11 @@ use std::time::Duration;
 /// through memory that stays in the cores' caches; packets are shorter than this, and than what was measured.
 pub(crate) const SINGLE_COPY_FROM: usize = 64 << 10;
 
+/// Bytes of which packets have fewer, so that they are copied twice, given from which length on messages are copied once.
+pub(crate) fn piped_below(single_copy_from: Option<usize>) -> usize {
+    single_copy_from.map_or(SINGLE_COPY_FROM, |bytes| bytes.min(SINGLE_COPY_FROM))
+}
+
 /// What every message of a call carries, and tells it from those of all other calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stamp {

@@ -33,8 +33,6 @@ mod wiring;
 
 pub use corrections::{By, Checked, Timed, REACH};
 pub use machine::{Links, Machine, Measurement, SharedMemory, Times, Together, PACKET_COST};
-#[cfg(feature = "mpi")]
-pub(crate) use model::piped_below;
 pub use model::predict;
 pub use overrides::{parse_bytes, Overrides};
 pub use settings::{Lacks, Settings, Sources};

@@ -101,6 +101,18 @@ struct From {
     held: VecDeque<(Token, Vec<Span>)>,
 }
 
+/// Lists a call of a peer, in the place of one that is over, if there is one. Long lists lose all that are.
+#[inline(always)]
+fn list<C>(calls: &mut Vec<C>, call: C, is_over: impl Fn(&C) -> bool) {
+    match calls.iter_mut().find(|call| is_over(call)) {
+        Some(over) => *over = call,
+        None => calls.push(call),
+    }
+    if calls.len() > FEW {
+        calls.retain(|call| !is_over(call));
+    }
+}
+
 /// The messages of a communicator that are under way.
 pub(super) struct Messages {
     requests: Requests,
@@ -225,13 +237,7 @@ impl Messages {
         if introduced.contains(&number) {
             return false;
         }
-        match introduced.iter_mut().find(|other| **other < oldest) {
-            Some(over) => *over = number,
-            None => introduced.push(number),
-        }
-        if introduced.len() > FEW {
-            introduced.retain(|&other| other >= oldest);
-        }
+        list(introduced, number, |&other| other < oldest);
         true
     }
 
@@ -269,13 +275,8 @@ impl Messages {
                 Ok(())
             }
             None => {
-                match calls.iter_mut().find(|call| call.stamp.number < oldest) {
-                    Some(over) => (over.stamp, over.introduced) = (stamp, false),
-                    None => calls.push(From { stamp, introduced: false, held: VecDeque::new() }),
-                }
-                if calls.len() > FEW {
-                    calls.retain(|call| call.stamp.number >= oldest);
-                }
+                let call = From { stamp, introduced: false, held: VecDeque::new() };
+                list(calls, call, |other| other.stamp.number < oldest);
                 let owner = self.open(Some(token), stamp, peer);
                 let message = &mut self.messages[owner];
                 message.introduces = true;
@@ -433,4 +434,20 @@ fn any_source() -> c_int {
 fn any_tag() -> c_int {
     // SAFETY: as above.
     unsafe { ffi::RSMPI_ANY_TAG }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_over_makes_place_and_long_lists_shrink() {
+        let mut calls = Vec::new();
+        (0..100).for_each(|call| list(&mut calls, call, |_| false));
+        assert!(calls.iter().copied().eq(0..100), "all are under way");
+        list(&mut calls, 100, |&call| call < 97);
+        assert_eq!(calls, [100, 97, 98, 99]);
+        list(&mut calls, 101, |&call| call < 98);
+        assert_eq!(calls, [100, 101, 98, 99]);
+    }
 }

@@ -163,11 +163,13 @@ impl Requests {
         let failed = class(code) == ffi::MPI_ERR_IN_STATUS;
         let mut outcome = if failed { Ok(()) } else { accept(test, code) };
         if completed == 0 {
-            // Some MPI libraries say of all that one of them has failed while others are under way.
-            let under_way = |code: &c_int| [ffi::MPI_SUCCESS, ffi::MPI_ERR_PENDING].contains(&class(*code));
-            let mut codes = self.statuses[..count].iter().map(|status| status.MPI_ERROR);
-            let code = codes.find(|code| failed && !under_way(code));
-            return code.map_or(outcome, |code| accept(test, code)).map(|()| list);
+            if failed {
+                // Some MPI libraries say of all that one of them has failed while others are under way.
+                let under_way = |code: &c_int| [ffi::MPI_SUCCESS, ffi::MPI_ERR_PENDING].contains(&class(*code));
+                let mut codes = self.statuses[..count].iter().map(|status| status.MPI_ERROR);
+                outcome = codes.find(|code| !under_way(code)).map_or(outcome, |code| accept(test, code));
+            }
+            return outcome.map(|()| list);
         }
         if all {
             completed = count as c_int;

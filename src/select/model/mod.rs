@@ -6,13 +6,12 @@ mod over_links;
 mod shared_memory;
 
 pub(super) use latency::of as latency;
-#[cfg(feature = "mpi")]
-pub(crate) use shared_memory::piped_below;
 
 use super::{Machine, Options};
 use crate::address::dimension_for;
 use crate::algorithm::{Algorithm, Parameters, PortModel};
 use crate::collective::Call;
+use crate::executor::piped_below;
 
 /// Packets that are considered on a network, in bytes, from and to.
 const SHORTEST_PACKET: usize = 1 << 10;
@@ -86,7 +85,7 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
         let tau = machine.tau + shared_memory::awaited(call, shared, machine);
         let best = (algorithm.best_packet)(&algorithm.shape(call, asked), tau, machine.t_c * element as f64);
         let best = (best.round() as usize).max(1);
-        let most = shared_memory::piped_below(machine.single_copy_from) - 1;
+        let most = piped_below(machine.single_copy_from) - 1;
         return (best < space).then(|| best.min(most / element.max(1)).max(1));
     }
     // The papers' best packet is for start-ups that add to transfers. On a network both go on at the same time, so that shorter

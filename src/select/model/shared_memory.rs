@@ -3,7 +3,7 @@
 use super::super::{Machine, SharedMemory};
 use crate::algorithm::{Algorithm, Parameters};
 use crate::collective::{Blocks, Call};
-use crate::executor::SINGLE_COPY_FROM;
+use crate::executor::{piped_below, SINGLE_COPY_FROM};
 
 /// What copies of packets, or of messages that are passed on, cost over those that all take at once where one rank has them, if what
 /// goes through memory of both has not been measured. Measured in broadcasts of 256 KiB to 4 MiB, by the number of ranks and the core that
@@ -27,11 +27,6 @@ const CACHES: usize = 512 << 10;
 /// root .95 to 1.4 times, and on an AMD EPYC of November 2026, on 4, 8 and 16 ranks, 1.0 to 2.9 times.
 const COMBINED_FAR: f64 = 2.0;
 const BROADCAST_FAR: f64 = 1.4;
-
-/// Bytes of which packets have fewer, so that they are copied twice, given from which length on messages are copied once.
-pub fn piped_below(single_copy_from: Option<usize>) -> usize {
-    single_copy_from.map_or(SINGLE_COPY_FROM, |bytes| bytes.min(SINGLE_COPY_FROM))
-}
 
 /// Hops that take the longer the more ranks wait for a core, a start-up a round, and the copies and signals, of which only as many go
 /// on at once as there are cores; longer where what is to be combined or broadcast does not stay in the caches.
