@@ -121,7 +121,9 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
 
 /// The time for the next larger whole cube, in seconds.
 pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
-    let one_way = (algorithm.has_leaders() && machine.shared.is_none()).then(|| latency::one_way(machine));
+    let one_way = machine.shared.is_none()
+        && (algorithm.has_leaders() || over_links::only_sends(algorithm, call, parameters, machine));
+    let one_way = one_way.then(|| latency::one_way(machine));
     let machine = one_way.as_ref().unwrap_or(machine);
     match machine.shared {
         Some(shared) => shared_memory::time(algorithm, call, element, parameters, machine, shared),

@@ -28,6 +28,9 @@ const ACKNOWLEDGEMENTS: f64 = 1.02;
 /// send them between calls, over all dimensions.
 const SIGNAL: f64 = 160.0;
 
+/// Of them those of the acknowledgement, which takes another port where the answer is no message.
+const ACKNOWLEDGEMENT: f64 = 66.0;
+
 /// Packets that a port with as many to send does not send while ranks go on to new partners, as measured on 8 and 16 hosts with one port
 /// each. (Where a rank sends what has come, the last packet comes as many packets later as there are hops before it.)
 const NEW_PARTNER: f64 = 0.1;
@@ -93,8 +96,9 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
         .filter(|_| one_port && machine.burst > 0)
         .map_or(0.0, |packet| 1.0 - sent * bytes / packet as f64)
         .max(0.0);
+    let frames = if only_sends(algorithm, call, parameters, machine) { SIGNAL - ACKNOWLEDGEMENT } else { SIGNAL };
     let headers = headers(sent * bytes, machine);
-    let at_rate = (headers * load + messages * unfilled * SIGNAL / bytes - burst.min(recovered)).max(0.0);
+    let at_rate = (headers * load + messages * unfilled * frames / bytes - burst.min(recovered)).max(0.0);
     let slower = slower(algorithm, call, &formula, sent * bytes, parameters, machine);
     let transfers = (at_rate + headers * waits) * slower * machine.t_c * element as f64;
     // A port recovers while messages are on their way; a host with several at work is busy with them.
@@ -102,6 +106,16 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let under_way = latency::of_hops(hops, machine.hop, algorithm, parameters, &formula, &shape, machine);
     let meanwhile = messages * machine.tau + at_once * under_way;
     (1.0 - at_once) * under_way + together(meanwhile, transfers, machine.ports)
+}
+
+/// Whether all messages of a call on hosts with one port are whole and none answers another.
+pub fn only_sends(algorithm: &Algorithm, call: &Call, parameters: &Parameters, machine: &Machine) -> bool {
+    let whole = parameters.packet.is_none_or(|packet| {
+        let shape = algorithm.shape(call, parameters);
+        let formula = algorithm.in_a_row(&shape);
+        longest_message(algorithm, call, &formula, &shape, formula.rounds as f64) <= packet as f64
+    });
+    machine.ports != PortModel::AllPorts && algorithm.collective.has_root() && whole
 }
 
 /// What the formula says, and where messages are cut into packets, the load of the busiest link: the last packet arrives behind it over
