@@ -6,12 +6,15 @@ use crate::executor::Stamp;
 use crate::hash::Fnv;
 use crate::plan::Plan;
 use std::panic::Location;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// The signature of a call that was refused.
 pub(crate) const REFUSED: u64 = 1;
 /// Characters of a source file's name that are told.
 const FILE: usize = 64;
+
+/// Places for words at hand.
+const TEXTS: usize = 64;
 
 /// Hashes of the types of elements: those of numbers cost nothing.
 pub(crate) fn kind<T: 'static>() -> u64 {
@@ -39,12 +42,36 @@ pub(crate) fn kind<T: 'static>() -> u64 {
     }
 }
 
-/// A call's words, and whether they are still right for the next call in the same place.
+/// Whose words they are: calls of a plan, with such arguments, made there. (It may be gone, but none other takes its place in memory.)
+type Calls = (Weak<Plan>, u64, &'static Location<'static>);
+
+/// Words, which are told for all such calls.
+struct Text {
+    of: Option<Calls>,
+    words: String,
+}
+
+impl Text {
+    fn is_of(&self, plan: &Rc<Plan>, own: u64, at: &'static Location<'static>) -> bool {
+        self.of.as_ref().is_some_and(|(of, other, there)| {
+            std::ptr::eq(of.as_ptr(), Rc::as_ptr(plan)) && *other == own && std::ptr::eq(*there, at)
+        })
+    }
+}
+
+/// Where the words of such calls are at hand.
+fn at_hand(plan: &Rc<Plan>, own: u64, at: &'static Location<'static>) -> usize {
+    let addresses = [Rc::as_ptr(plan) as u64, std::ptr::from_ref(at) as u64, own];
+    let factors: [u64; 3] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9];
+    let mixed = addresses.iter().zip(factors).fold(0, |mixed, (number, factor)| mixed ^ number.wrapping_mul(factor));
+    (mixed >> 32) as usize % TEXTS
+}
+
+/// The number of a call, and its words.
 #[derive(Clone, Default)]
 struct Words {
     number: u64,
-    of: Option<(Rc<Plan>, u64, &'static Location<'static>)>,
-    text: String,
+    text: Option<Rc<Text>>,
 }
 
 /// The calls of one rank on a communicator.
@@ -55,13 +82,15 @@ pub(super) struct Records {
     chain: u64,
     signatures: [u64; HISTORY as usize],
     words: Vec<Words>,
+    /// Words of calls that may come again: to put a call into words takes longer than a short one.
+    texts: Vec<Option<Rc<Text>>>,
     board: Option<Board>,
 }
 
 impl Records {
     pub fn new(board: Option<Board>) -> Records {
-        let words = vec![Words::default(); KEPT as usize];
-        Records { begun: 0, ended: 0, chain: 0, signatures: [0; HISTORY as usize], words, board }
+        let (words, texts) = (vec![Words::default(); KEPT as usize], vec![None; TEXTS]);
+        Records { begun: 0, ended: 0, chain: 0, signatures: [0; HISTORY as usize], words, texts, board }
     }
 
     /// The number of the last call.
@@ -88,21 +117,24 @@ impl Records {
         let number = self.begun + 1;
         let words = &mut self.words[(number % KEPT) as usize];
         words.number = number;
-        let same = words
-            .of
-            .as_ref()
-            .is_some_and(|(of, other, at)| Rc::ptr_eq(of, plan) && *other == own && std::ptr::eq(*at, arguments.at));
-        if !same {
-            words.of = Some((Rc::clone(plan), own, arguments.at));
-            words.text = described(plan, arguments);
-        }
         // The words are there before the number is: whoever sees the one finds the other.
-        if let Some(board) = &self.board {
-            if same {
+        if words.text.as_ref().is_some_and(|text| text.is_of(plan, own, arguments.at)) {
+            if let Some(board) = &self.board {
                 board.mine().tell_again(number);
-            } else {
-                board.mine().tell(number, &words.text);
             }
+        } else {
+            let known = &mut self.texts[at_hand(plan, own, arguments.at)];
+            let text = match known {
+                Some(text) if text.is_of(plan, own, arguments.at) => text,
+                _ => known.insert(Rc::new(Text {
+                    of: Some((Rc::downgrade(plan), own, arguments.at)),
+                    words: described(plan, arguments),
+                })),
+            };
+            if let Some(board) = &self.board {
+                board.mine().tell(number, &text.words);
+            }
+            words.text = Some(Rc::clone(text));
         }
         self.note(signature);
         Stamp { number, signature: self.chain }
@@ -121,7 +153,8 @@ impl Records {
         if let Some(board) = &self.board {
             board.mine().tell(number, &text);
         }
-        self.words[(number % KEPT) as usize] = Words { number, of: None, text };
+        let text = Some(Rc::new(Text { of: None, words: text }));
+        self.words[(number % KEPT) as usize] = Words { number, text };
         self.note(REFUSED);
         self.end(oldest);
     }
@@ -156,7 +189,8 @@ impl Records {
     /// The words of a call.
     pub fn told(&self, number: u64) -> Option<String> {
         let words = &self.words[(number % KEPT) as usize];
-        (words.number == number && number > 0).then(|| words.text.clone())
+        let text = words.text.as_ref().filter(|_| words.number == number && number > 0)?;
+        Some(text.words.clone())
     }
 }
 
@@ -214,5 +248,56 @@ pub(super) fn sentence(number: u64, words: &str) -> String {
     match place {
         "" => format!("{collective} (call {number}, {arguments})"),
         _ => format!("{collective} (call {number}, {arguments}) at {place}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::{registry::ALGORITHMS, Parameters, PortModel};
+    use crate::collective::{Call, Collective};
+    use crate::schedule::Builder;
+    use crate::select::{Choice, Options};
+    use std::collections::BTreeSet;
+
+    fn plan(count: usize) -> Rc<Plan> {
+        let parameters = Parameters::new(PortModel::OnePort);
+        let choice = Choice { algorithm: &ALGORITHMS[0], parameters, predicted: 0.0, model: 0.0, why: String::new() };
+        let call = Call::new(Collective::Broadcast, 2, count);
+        Rc::new(Plan::new(&call, 8, &Options::default(), choice, (0, false), |_, _| Builder::new().finish(0, 2, 0)))
+    }
+
+    fn arguments(at: &'static Location<'static>) -> Arguments<'static> {
+        Arguments::new::<f64>(at, 0, &[][..], &mut [][..])
+    }
+
+    /// Whatever the order in which they come, be it that of no other number of calls.
+    #[test]
+    fn calls_that_come_again_are_put_into_words_once() {
+        let (plans, here) = ([1, 2, 3].map(plan), Location::caller());
+        let mut records = Records::new(None);
+        let mut texts = BTreeSet::new();
+        for plan in [0, 1, 2, 1, 0, 0, 2].into_iter().cycle().take(50).map(|nth: usize| &plans[nth]) {
+            let Stamp { number, .. } = records.begin(plan, &arguments(here));
+            assert_eq!(records.told(number), Some(described(plan, &arguments(here))));
+            texts.extend(records.words.iter().flat_map(|words| &words.text).map(|text| Rc::as_ptr(text) as usize));
+        }
+        assert_eq!(texts.len(), plans.len());
+    }
+
+    /// More than there are places for, made in two lines, of plans that go and others that come.
+    #[test]
+    fn every_call_has_its_own_words() {
+        let mut records = Records::new(None);
+        let one = Location::caller();
+        let other = Location::caller();
+        for count in 0..3 * TEXTS {
+            let plan = plan(count);
+            for at in [one, other] {
+                let Stamp { number, .. } = records.begin(&plan, &arguments(at));
+                assert_eq!(records.told(number), Some(described(&plan, &arguments(at))), "{count}");
+            }
+        }
+        assert_eq!(records.told(records.begun() - KEPT), None);
     }
 }
