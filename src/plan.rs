@@ -13,7 +13,10 @@ use crate::error::Result;
 use crate::hash::Fnv;
 use crate::schedule::Schedule;
 use crate::select::{Choice, Options};
-use std::collections::HashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::cell::RefCell;
+use std::hash::BuildHasher;
+use std::panic::Location;
 use std::rc::Rc;
 
 /// Places of plans kept at hand, with two each.
@@ -22,33 +25,32 @@ const MOST_RECENT: usize = 32;
 const MOST_PLANS: usize = 4096;
 /// What the plans kept hold together: [`Plan::entries`]. At about 40 bytes an entry, some 80 MB.
 const MOST_HELD: usize = 1 << 21;
+/// Of a plan's calls, so many are kept in words.
+const MOST_TOLD: usize = 8;
 /// By how much less there is room for calls with a layout.
 const FEWER: usize = 8;
-
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct PlanKey {
-    call: Call,
-    element: usize,
-    options: Option<Box<Options>>,
-}
-
-impl PlanKey {
-    /// Without the key of what is looked for, which would be copies.
-    fn is_of(&self, call: &Call, element: usize, options: Option<&Options>) -> bool {
-        self.element == element && self.call == *call && self.options.as_deref() == options
-    }
-}
 
 /// What a rank does in a call, ready to run, and how it came about.
 pub(crate) struct Plan {
     pub call: Call,
     pub element: usize,
+    /// What was asked for, if anything was.
+    options: Option<Box<Options>>,
     pub choice: Choice,
     pub parts: Parts,
     /// [`Call::send_len`] and [`Call::receive_len`] of this rank.
     pub lengths: (usize, usize),
     /// A hash of the call, of what was asked for and of what was chosen: the same on all ranks that agree, whatever program they run.
     pub signature: u64,
+    /// Its calls in words, as far as they have been needed.
+    told: RefCell<Vec<Told>>,
+}
+
+/// The calls of a plan that are made in one line with such arguments, in words.
+struct Told {
+    arguments: u64,
+    at: &'static Location<'static>,
+    words: Rc<str>,
 }
 
 impl Plan {
@@ -65,7 +67,27 @@ impl Plan {
         let Choice { algorithm, parameters, .. } = &choice;
         let signature = Fnv::of(&(call.agreed(), element, options, algorithm.name, parameters, parts.number));
         let lengths = (call.send_len(rank), call.receive_len(rank));
-        Plan { call: call.clone(), element, choice, parts, lengths, signature }
+        let options = (!options.is_empty()).then(|| Box::new(options.clone()));
+        Plan { call: call.clone(), element, options, choice, parts, lengths, signature, told: RefCell::default() }
+    }
+
+    /// Whether it is that of such a call.
+    fn is_of(&self, call: &Call, element: usize, options: Option<&Options>) -> bool {
+        self.element == element && self.call == *call && self.options.as_deref() == options
+    }
+
+    /// A call in words that were found before, or are found now: to find them takes longer than a short call. `arguments` stands for all
+    /// that differs between the calls of a plan that are made in one line.
+    #[inline]
+    pub fn told(&self, arguments: u64, at: &'static Location<'static>, describe: impl FnOnce() -> String) -> Rc<str> {
+        let mut told = self.told.borrow_mut();
+        if let Some(told) = told.iter().find(|told| told.arguments == arguments && std::ptr::eq(told.at, at)) {
+            return Rc::clone(&told.words);
+        }
+        let words: Rc<str> = describe().into();
+        told.truncate(MOST_TOLD - 1);
+        told.insert(0, Told { arguments, at, words: Rc::clone(&words) });
+        words
     }
 
     /// Operations, their ranges and dependencies, and what the call lists: blocks and targets. Several plans
@@ -81,13 +103,12 @@ impl Plan {
     }
 }
 
-/// A plan with its key.
-type Named = (PlanKey, Rc<Plan>);
-
 /// Plans kept, as many as there is room for.
 #[derive(Default)]
 struct Kept {
-    plans: HashMap<PlanKey, Rc<Plan>>,
+    /// By a hash of what they are found by.
+    plans: FxHashMap<u64, Vec<Rc<Plan>>>,
+    number: usize,
     /// The sum of their entries.
     held: usize,
 }
@@ -97,9 +118,9 @@ struct Kept {
 pub(crate) struct Plans {
     /// Of calls without a layout, and with one.
     kept: [Kept; 2],
-    /// The plans put there last, each in the place that a few of its numbers give it: looked at first, as comparing a key is faster than
-    /// hashing it. A place has the last two, so that two calls in turn that fall on it do not drive each other out.
-    recent: Vec<[Option<Named>; 2]>,
+    /// The plans put there last, each in the place that a few of its numbers give it: looked at first, as comparing a call is faster than
+    /// hashing all of it. A place has the last two, so that two calls in turn that fall on it do not drive each other out.
+    recent: Vec<[Option<Rc<Plan>>; 2]>,
 }
 
 /// The place at hand of a call.
@@ -132,37 +153,45 @@ impl Plans {
         make: impl FnOnce() -> Result<Plan>,
     ) -> Result<Rc<Plan>> {
         let place = place(call, element, options);
-        for (key, plan) in self.recent.get(place).into_iter().flatten().flatten() {
-            if key.is_of(call, element, options) {
+        for plan in self.recent.get(place).into_iter().flatten().flatten() {
+            if plan.is_of(call, element, options) {
                 return Ok(Rc::clone(plan));
             }
         }
-        let key = PlanKey { call: call.clone(), element, options: options.cloned().map(Box::new) };
         let unequal = call.layout.is_some();
-        let kept = &mut self.kept[usize::from(unequal)];
-        let plan = match kept.plans.get(&key) {
-            Some(plan) => Rc::clone(plan),
-            None => kept.keep(key.clone(), make()?, if unequal { FEWER } else { 1 }),
-        };
+        let plan =
+            self.kept[usize::from(unequal)].find(call, element, options, make, if unequal { FEWER } else { 1 })?;
         self.recent.resize(MOST_RECENT + MOST_RECENT / FEWER, [None, None]);
         let [last, other] = &mut self.recent[place];
-        *other = last.replace((key, Rc::clone(&plan)));
+        *other = last.replace(Rc::clone(&plan));
         Ok(plan)
     }
 }
 
 impl Kept {
-    /// Keeps a plan, where there is room for so many times fewer.
-    fn keep(&mut self, key: PlanKey, plan: Plan, fewer: usize) -> Rc<Plan> {
-        let entries = plan.entries();
-        if self.plans.len() >= MOST_PLANS / fewer || self.held + entries > MOST_HELD / fewer {
-            self.plans.clear();
-            self.held = 0;
+    /// The plan of a call, made if it is not kept, where there is room for so many times fewer.
+    fn find(
+        &mut self,
+        call: &Call,
+        element: usize,
+        options: Option<&Options>,
+        make: impl FnOnce() -> Result<Plan>,
+        fewer: usize,
+    ) -> Result<Rc<Plan>> {
+        let hash = FxBuildHasher.hash_one((call, element, options));
+        let alike = self.plans.get(&hash).into_iter().flatten();
+        if let Some(plan) = alike.into_iter().find(|plan| plan.is_of(call, element, options)) {
+            return Ok(Rc::clone(plan));
         }
+        let plan = Rc::new(make()?);
+        let entries = plan.entries();
+        if self.number >= MOST_PLANS / fewer || self.held + entries > MOST_HELD / fewer {
+            *self = Kept::default();
+        }
+        self.number += 1;
         self.held += entries;
-        let plan = Rc::new(plan);
-        self.plans.insert(key, Rc::clone(&plan));
-        plan
+        self.plans.entry(hash).or_default().push(Rc::clone(&plan));
+        Ok(plan)
     }
 }
 
@@ -194,9 +223,10 @@ mod tests {
         let found = plans.find(call, 1, None, || Ok(plan(call, sends))).unwrap();
         assert!(plans.recent.len() <= MOST_RECENT + MOST_RECENT / FEWER);
         for (kept, fewer) in plans.kept.iter().zip([1, FEWER]) {
-            assert!(kept.plans.len() <= MOST_PLANS / fewer);
-            assert!(kept.held <= MOST_HELD / fewer || kept.plans.len() == 1);
-            assert_eq!(kept.held, kept.plans.values().map(|plan| plan.entries()).sum::<usize>());
+            assert!(kept.number <= MOST_PLANS / fewer);
+            assert!(kept.held <= MOST_HELD / fewer || kept.number == 1);
+            assert_eq!(kept.held, kept.plans.values().flatten().map(|plan| plan.entries()).sum::<usize>());
+            assert_eq!(kept.number, kept.plans.values().flatten().count());
         }
         found
     }
@@ -224,7 +254,7 @@ mod tests {
             assert!(Rc::ptr_eq(&find(&mut plans, call, 1), &made));
         }
         let refused = plans.find(&Call::new(Collective::Barrier, 2, 0), 1, None, || Err(Error::Packet));
-        assert!(refused.is_err() && plans.kept[0].plans.len() == calls.len());
+        assert!(refused.is_err() && plans.kept[0].number == calls.len());
     }
 
     /// Any two, whatever places they fall on.
@@ -236,7 +266,7 @@ mod tests {
             for count in [1, other, 1, other, 1] {
                 find(&mut plans, &call(count), 1);
             }
-            let mut kept: Vec<_> = plans.recent.iter().flatten().flatten().map(|(key, _)| key.call.count).collect();
+            let mut kept: Vec<_> = plans.recent.iter().flatten().flatten().map(|plan| plan.call.count).collect();
             kept.sort_unstable();
             assert_eq!(kept, [1, other]);
         }
@@ -249,10 +279,10 @@ mod tests {
         for count in 0..MOST_PLANS {
             plans.find(&call(count), 1, None, || Ok(plan(&call(count), 1))).unwrap();
         }
-        assert_eq!(plans.kept[0].plans.len(), MOST_PLANS);
+        assert_eq!(plans.kept[0].number, MOST_PLANS);
         for more in 1..5 {
             find(&mut plans, &call(MOST_PLANS + more), 1);
-            assert_eq!(plans.kept[0].plans.len(), more);
+            assert_eq!(plans.kept[0].number, more);
         }
     }
 
@@ -267,14 +297,14 @@ mod tests {
         let third = MOST_HELD / 3 - 2;
         for (index, kept) in [1, 2, 3, 1, 2, 3, 1].into_iter().enumerate() {
             find(&mut plans, &call(third, index), 1);
-            assert_eq!(plans.kept[0].plans.len(), kept);
+            assert_eq!(plans.kept[0].number, kept);
         }
         // One that is too long stays as long as no other comes, and is at hand even then.
         let long = call(MOST_HELD, 0);
         let made = find(&mut plans, &long, 1);
-        assert_eq!(plans.kept[0].plans.len(), 1);
+        assert_eq!(plans.kept[0].number, 1);
         find(&mut plans, &call(1, 1), 1);
-        assert_eq!(plans.kept[0].plans.len(), 1);
+        assert_eq!(plans.kept[0].number, 1);
         assert!(Rc::ptr_eq(&find(&mut plans, &long, 1), &made));
     }
 
@@ -290,7 +320,7 @@ mod tests {
             let call = Call::new(Collective::AllGather, 2, 0).with_layout(Layout::of_vectors([count, 7]));
             find(&mut plans, &call, 1);
         }
-        assert_eq!((recent(&plans), plans.kept[0].plans.len()), (before, MOST_RECENT));
+        assert_eq!((recent(&plans), plans.kept[0].number), (before, MOST_RECENT));
         for (count, made) in made.iter().enumerate() {
             assert!(Rc::ptr_eq(&find(&mut plans, &usual(count), 1), made));
         }

@@ -14,7 +14,7 @@ use hypercoll::collective::{Call, Collective};
 use hypercoll::select::{Choice, Machine, Options};
 use hypercoll::Hypercube;
 use lanes::made;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ffi::{c_int, c_void};
 use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -30,7 +30,7 @@ pub struct Communicator {
     pub cube: Cube,
     /// Of those that were made before the machine was measured, the seconds that they were predicted to take, and how sums are made.
     predicted: f64,
-    early: HashMap<(Call, usize), Options>,
+    early: FxHashMap<(Call, usize), Options>,
     /// The call from which on ranks ask each other whether the machine should be measured, and whether they have found so.
     next_look: u64,
     measures: bool,
@@ -50,7 +50,7 @@ pub struct Communicator {
     /// What was last asked of the machine: whether native MPI is faster for a collective, with so many elements of so many bytes.
     faster: [Option<(Collective, usize, usize, bool)>; 4],
     /// Who makes which calls, by collective and size.
-    trials: HashMap<(Kind, u32), Trial>,
+    trials: FxHashMap<(Kind, u32), Trial>,
     /// The calls for which that is tried out.
     tries: Compares,
     /// Its place in the list.
@@ -147,7 +147,7 @@ impl Communicators {
             calls: 0,
             cube,
             predicted: 0.0,
-            early: HashMap::new(),
+            early: FxHashMap::default(),
             next_look: FIRST_LOOK,
             measures: false,
             started: None,
@@ -159,7 +159,7 @@ impl Communicators {
             left: None,
             last: Weak::new(),
             faster: [None; 4],
-            trials: HashMap::new(),
+            trials: FxHashMap::default(),
             tries: Compares::None,
             place,
         };

@@ -62,7 +62,7 @@ struct Known {
 /// No communicator.
 const NONE: usize = 1;
 /// Calls of a collective that are known at a time.
-const KEPT: usize = 4;
+const KEPT: usize = 128;
 
 static KNOWN: [[Known; KEPT]; 22] = [const {
     [const {
@@ -103,16 +103,20 @@ impl Key {
     /// Of a call without data.
     pub const NOTHING: Key = Key { count: 0, datatype: 0, operation: 0, form: 0 };
 
+    /// The place of such a call on a communicator. Products of odd numbers do not wait for each other.
     #[inline(always)]
-    fn place(&self) -> usize {
-        (self.count ^ self.operation ^ self.operation >> 8 ^ self.operation >> 12) % KEPT
+    fn place(&self, comm: MPI_Comm) -> usize {
+        let Key { count, datatype, operation, form } = *self;
+        let numbers = (count ^ form << 24).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let handles = (native::word(comm) ^ datatype ^ operation.rotate_left(20)).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
+        (numbers ^ handles) >> (usize::BITS - KEPT.ilog2())
     }
 }
 
 /// Who makes a call, if that is known: then it is one fewer for which it is.
 #[inline(always)]
 pub fn who(kind: Kind, comm: MPI_Comm, key: Key) -> Who {
-    let known = &KNOWN[kind as usize][key.place()];
+    let known = &KNOWN[kind as usize][key.place(comm)];
     let Key { count, datatype, operation, form } = key;
     let is_it = known.comm.load(Relaxed) == native::word(comm)
         && known.count.load(Relaxed) == count
@@ -147,7 +151,7 @@ pub fn remember(kind: Kind, comm: MPI_Comm, key: Option<Key>, stands: *const Ato
     if again.is_some() && operation != 0 && facts.operations.iter().all(|(known, _)| *known != operation) {
         return;
     }
-    let known = &KNOWN[kind as usize][key.place()];
+    let known = &KNOWN[kind as usize][key.place(comm)];
     known.forget();
     known.count.store(count, Relaxed);
     known.datatype.store(datatype, Relaxed);

@@ -25,7 +25,7 @@ use crate::kind::{Form, Kind};
 use crate::native::{self, ffi, SUCCESS};
 use crate::operation::Operation;
 use crate::report::By;
-use crate::session::{self, Mix};
+use crate::session;
 use crate::turn::{self, Turn};
 use ffi::{MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request};
 use hypercoll::collective::Call;
@@ -33,9 +33,8 @@ use hypercoll::raw::Datatype;
 use hypercoll::select::Options;
 use hypercoll::{Error, Hypercube};
 use pins::{Pin, Pins};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ffi::c_int;
-use std::hash::BuildHasherDefault;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
@@ -46,7 +45,7 @@ static KNOWN: AtomicUsize = AtomicUsize::new(0);
 /// What is ours of all requests.
 #[derive(Default)]
 pub struct Requests {
-    known: HashMap<usize, *mut Request, BuildHasherDefault<Mix>>,
+    known: FxHashMap<usize, *mut Request>,
     /// Those whose calls are under way.
     active: Vec<*mut Request>,
     pins: Pins,

@@ -11,10 +11,9 @@ use crate::report::{self, Report};
 use crate::requests::{self, Requests};
 use crate::turn::{self, Turn};
 use ffi::{MPI_Comm, MPI_Datatype};
+use rustc_hash::FxHashMap;
 use std::cell::UnsafeCell;
-use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::OnceLock;
 
@@ -29,7 +28,7 @@ static OWN: Own = Own(UnsafeCell::new(None));
 
 /// What does not change.
 pub struct Facts {
-    pub types: HashMap<usize, Named, BuildHasherDefault<Mix>>,
+    pub types: FxHashMap<usize, Named>,
     pub operations: Vec<(usize, Predefined)>,
     /// Where communicators, and datatypes, have what is ours.
     pub communicator_key: c_int,
@@ -90,7 +89,7 @@ impl Compares {
 
 /// What is ours, of the thread that has its turn.
 pub struct Tables {
-    layouts: HashMap<usize, Layout, BuildHasherDefault<Mix>>,
+    layouts: FxHashMap<usize, Layout>,
     pub communicators: Communicators,
     pub requests: Requests,
     pub report: Option<Report>,
@@ -100,24 +99,6 @@ struct Own(UnsafeCell<Option<Tables>>);
 
 // SAFETY: used by the thread that has its turn, alone; where MPI serves one thread at a time, the program sees to that.
 unsafe impl Sync for Own {}
-
-/// Spreads handles, which are addresses or small numbers.
-#[derive(Default)]
-pub struct Mix(u64);
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_usize(byte.into()));
-    }
-
-    fn write_usize(&mut self, word: usize) {
-        self.0 = (self.0 ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
-    }
-}
 
 /// Whether MPI serves several threads at once.
 pub fn several_threads() -> bool {
@@ -237,7 +218,7 @@ pub fn begin() {
     };
     let _ = FACTS.set(facts);
     let requests = Requests::default();
-    let tables = Tables { layouts: HashMap::default(), communicators: Communicators::default(), requests, report };
+    let tables = Tables { layouts: FxHashMap::default(), communicators: Communicators::default(), requests, report };
     // SAFETY: the state says that nobody uses it yet, and this is the thread that initialises MPI.
     unsafe { *OWN.0.get() = Some(tables) };
     STATE.store(ACTIVE, Ordering::Release);

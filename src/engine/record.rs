@@ -6,15 +6,12 @@ use crate::executor::Stamp;
 use crate::hash::Fnv;
 use crate::plan::Plan;
 use std::panic::Location;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
 /// The signature of a call that was refused.
 pub(crate) const REFUSED: u64 = 1;
 /// Characters of a source file's name that are told.
 const FILE: usize = 64;
-
-/// Places for words at hand.
-const TEXTS: usize = 64;
 
 /// Hashes of the types of elements: those of numbers cost nothing.
 pub(crate) fn kind<T: 'static>() -> u64 {
@@ -42,36 +39,11 @@ pub(crate) fn kind<T: 'static>() -> u64 {
     }
 }
 
-/// Whose words they are: calls of a plan, with such arguments, made there. (It may be gone, but none other takes its place in memory.)
-type Calls = (Weak<Plan>, u64, &'static Location<'static>);
-
-/// Words, which are told for all such calls.
-struct Text {
-    of: Option<Calls>,
-    words: String,
-}
-
-impl Text {
-    fn is_of(&self, plan: &Rc<Plan>, own: u64, at: &'static Location<'static>) -> bool {
-        self.of.as_ref().is_some_and(|(of, other, there)| {
-            std::ptr::eq(of.as_ptr(), Rc::as_ptr(plan)) && *other == own && std::ptr::eq(*there, at)
-        })
-    }
-}
-
-/// Where the words of such calls are at hand.
-fn at_hand(plan: &Rc<Plan>, own: u64, at: &'static Location<'static>) -> usize {
-    let addresses = [Rc::as_ptr(plan) as u64, std::ptr::from_ref(at) as u64, own];
-    let factors: [u64; 3] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9];
-    let mixed = addresses.iter().zip(factors).fold(0, |mixed, (number, factor)| mixed ^ number.wrapping_mul(factor));
-    (mixed >> 32) as usize % TEXTS
-}
-
 /// The number of a call, and its words.
 #[derive(Clone, Default)]
 struct Words {
     number: u64,
-    text: Option<Rc<Text>>,
+    text: Option<Rc<str>>,
 }
 
 /// The calls of one rank on a communicator.
@@ -82,15 +54,13 @@ pub(super) struct Records {
     chain: u64,
     signatures: [u64; HISTORY as usize],
     words: Vec<Words>,
-    /// Words of calls that may come again: to put a call into words takes longer than a short one.
-    texts: Vec<Option<Rc<Text>>>,
     board: Option<Board>,
 }
 
 impl Records {
     pub fn new(board: Option<Board>) -> Records {
-        let (words, texts) = (vec![Words::default(); KEPT as usize], vec![None; TEXTS]);
-        Records { begun: 0, ended: 0, chain: 0, signatures: [0; HISTORY as usize], words, texts, board }
+        let words = vec![Words::default(); KEPT as usize];
+        Records { begun: 0, ended: 0, chain: 0, signatures: [0; HISTORY as usize], words, board }
     }
 
     /// The number of the last call.
@@ -115,27 +85,18 @@ impl Records {
         // Their order in the sum is of no matter: each is spread over all bits first.
         let signature = plan.signature ^ own.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17);
         let number = self.begun + 1;
+        let text = plan.told(own, arguments.at, || described(plan, arguments));
         let words = &mut self.words[(number % KEPT) as usize];
-        words.number = number;
+        let same = words.text.as_ref().is_some_and(|last| Rc::ptr_eq(last, &text));
         // The words are there before the number is: whoever sees the one finds the other.
-        if words.text.as_ref().is_some_and(|text| text.is_of(plan, own, arguments.at)) {
-            if let Some(board) = &self.board {
+        if let Some(board) = &self.board {
+            if same {
                 board.mine().tell_again(number);
+            } else {
+                board.mine().tell(number, &text);
             }
-        } else {
-            let known = &mut self.texts[at_hand(plan, own, arguments.at)];
-            let text = match known {
-                Some(text) if text.is_of(plan, own, arguments.at) => text,
-                _ => known.insert(Rc::new(Text {
-                    of: Some((Rc::downgrade(plan), own, arguments.at)),
-                    words: described(plan, arguments),
-                })),
-            };
-            if let Some(board) = &self.board {
-                board.mine().tell(number, &text.words);
-            }
-            words.text = Some(Rc::clone(text));
         }
+        *words = Words { number, text: Some(text) };
         self.note(signature);
         Stamp { number, signature: self.chain }
     }
@@ -153,8 +114,7 @@ impl Records {
         if let Some(board) = &self.board {
             board.mine().tell(number, &text);
         }
-        let text = Some(Rc::new(Text { of: None, words: text }));
-        self.words[(number % KEPT) as usize] = Words { number, text };
+        self.words[(number % KEPT) as usize] = Words { number, text: Some(text.into()) };
         self.note(REFUSED);
         self.end(oldest);
     }
@@ -190,7 +150,7 @@ impl Records {
     pub fn told(&self, number: u64) -> Option<String> {
         let words = &self.words[(number % KEPT) as usize];
         let text = words.text.as_ref().filter(|_| words.number == number && number > 0)?;
-        Some(text.words.clone())
+        Some(text.to_string())
     }
 }
 
@@ -280,22 +240,21 @@ mod tests {
         for plan in [0, 1, 2, 1, 0, 0, 2].into_iter().cycle().take(50).map(|nth: usize| &plans[nth]) {
             let Stamp { number, .. } = records.begin(plan, &arguments(here));
             assert_eq!(records.told(number), Some(described(plan, &arguments(here))));
-            texts.extend(records.words.iter().flat_map(|words| &words.text).map(|text| Rc::as_ptr(text) as usize));
+            texts.extend(records.words.iter().flat_map(|words| &words.text).map(|text| text.as_ptr() as usize));
         }
         assert_eq!(texts.len(), plans.len());
     }
 
-    /// More than there are places for, made in two lines, of plans that go and others that come.
+    /// Of the lines in which it is made, too, and of its operation.
     #[test]
     fn every_call_has_its_own_words() {
         let mut records = Records::new(None);
         let one = Location::caller();
         let other = Location::caller();
-        for count in 0..3 * TEXTS {
-            let plan = plan(count);
-            for at in [one, other] {
+        for plan in [1, 2, 3].map(plan) {
+            for at in [one, other, one] {
                 let Stamp { number, .. } = records.begin(&plan, &arguments(at));
-                assert_eq!(records.told(number), Some(described(&plan, &arguments(at))), "{count}");
+                assert_eq!(records.told(number), Some(described(&plan, &arguments(at))));
             }
         }
         assert_eq!(records.told(records.begun() - KEPT), None);

@@ -16,7 +16,7 @@ use hypercoll::select::Options;
 use hypercoll::{Error, Hypercube};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::FromRaw;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
@@ -56,7 +56,7 @@ impl Communicator {
         self.cube = Cube::Ours(cube);
         self.started = started.or_else(|| self.started.take());
         self.lanes.clear();
-        (self.faster, self.trials) = ([None; 4], HashMap::new());
+        (self.faster, self.trials) = ([None; 4], FxHashMap::default());
     }
 
     /// Whether any rank says so. They ask by a call like the program's, of which those hear that have made another one, or make none.

@@ -1,11 +1,10 @@
 //! Datatypes and operations that calls under way use. The program may free them meanwhile: that is done later.
 
 use crate::native::{self, ffi};
-use crate::session::{self, Mix};
+use crate::session;
 use crate::turn::{self, Turn};
 use ffi::{MPI_Datatype, MPI_Op};
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
+use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// One that the program has made.
@@ -22,7 +21,7 @@ struct Uses {
     freed: bool,
 }
 
-type Table = HashMap<usize, Uses, BuildHasherDefault<Mix>>;
+type Table = FxHashMap<usize, Uses>;
 
 /// All that are in use.
 #[derive(Default)]
