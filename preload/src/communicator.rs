@@ -61,10 +61,10 @@ pub struct Communicator {
 static STARTS: AtomicBool = AtomicBool::new(false);
 
 /// What is not known of a memory that all ranks share is measured when the calls on a communicator are worth that, which takes as long as
-/// many short ones: by the predicted seconds of those of ours, or by the number of all. Ranks ask each other in the first blocking call
-/// from such a number on, and each time that there are twice as many.
-const WORTH: f64 = 0.1;
-const MANY_CALLS: u64 = 1024;
+/// many short ones, some 1.5 ms a rank: by the predicted seconds of those of ours, ten times as many, or by the number of all. Ranks ask
+/// each other in the first blocking call from such a number on, and each time that there are twice as many.
+const WORTH_OF_A_RANK: f64 = 15e-3;
+const MANY_CALLS: u64 = 8192;
 const FIRST_LOOK: u64 = 8;
 
 /// Communicators that get a hypercube before anybody knows whether they will need it.
