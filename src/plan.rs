@@ -1,8 +1,9 @@
 //! Plans: what a rank is going to do in a call, and why. They are made once for every form of a call, and found again.
 //!
 //! Memory: [`MOST_PLANS`] plans at most, which hold [`MOST_HELD`] entries together, or a single one that holds more. What would
-//! exceed that starts the cache afresh. The last plan of each of [`MOST_RECENT`] places stays at hand in any case. Calls with blocks of
-//! different lengths, which may be others every time, have a cache of their own, an eighth of it, and places of their own: they drive out no others.
+//! exceed that starts the cache afresh. The last plan of each of [`MOST_RECENT`] places stays at hand in any case, and what callers keep.
+//! Each plan has the last [`MOST_TOLD`] of its calls in words. Calls with blocks of different lengths, which may be others every time, have a
+//! cache of their own, an eighth of it, and places of their own: they drive out no others.
 
 mod parts;
 
@@ -144,7 +145,7 @@ fn place(call: &Call, element: usize, options: Option<&Options>) -> usize {
 }
 
 impl Plans {
-    /// The plan of a call, made if it is not kept.
+    /// The plan of a call, made if it is not kept. Options, if there are any, say something.
     pub fn find(
         &mut self,
         call: &Call,
@@ -253,8 +254,18 @@ mod tests {
         for (call, made) in calls.iter().zip(made) {
             assert!(Rc::ptr_eq(&find(&mut plans, call, 1), &made));
         }
+        // What was asked for makes another call of it.
+        let asked = Options { algorithm: Some("sbt".into()), ..Options::default() };
+        let parameters = Parameters::new(PortModel::OnePort);
+        let choice = Choice { algorithm: &ALGORITHMS[0], parameters, predicted: 0.0, model: 0.0, why: String::new() };
+        let make = || Ok(Plan::new(&calls[0], 1, &asked, choice, (0, false), |_, _| Builder::new().finish(0, 2, 0)));
+        let made = plans.find(&calls[0], 1, Some(&asked), make).unwrap();
+        plans.recent.clear();
+        let again = plans.find(&calls[0], 1, Some(&asked), || Err(Error::Packet));
+        assert!(again.is_ok_and(|again| Rc::ptr_eq(&again, &made)));
+        assert!(!Rc::ptr_eq(&find(&mut plans, &calls[0], 1), &made));
         let refused = plans.find(&Call::new(Collective::Barrier, 2, 0), 1, None, || Err(Error::Packet));
-        assert!(refused.is_err() && plans.kept[0].number == calls.len());
+        assert!(refused.is_err() && plans.kept[0].number == calls.len() + 1);
     }
 
     /// Any two, whatever places they fall on.

@@ -35,6 +35,9 @@ use std::time::Instant;
 /// What is moved as it is.
 const BYTE: Datatype = Datatype::contiguous("byte", 1);
 
+/// Bytes of the longest calls of ours that are made again without a look.
+const LONGEST_KNOWN: usize = 256 << 10;
+
 /// The native function with the arguments of a call.
 pub struct Native<'n> {
     pub kind: Kind,
@@ -514,8 +517,10 @@ impl Ours {
             (*self.own).note_early(call, element.size, planned.choice());
         }
         back.returned(&received);
-        // With the program's own buffers, such a call can be made again without a look at what it is.
-        if let (Some(stands), true, true, Some(_)) = (self.stands, sent.is_direct(), received.is_direct(), self.key) {
+        // With the program's own buffers, such a call can be made again without a look at what it is. (To that a long one owes nothing, and its plan
+        // may be long, too.)
+        let is_known = self.bytes <= LONGEST_KNOWN && sent.is_direct() && received.is_direct() && self.key.is_some();
+        if let Some(stands) = self.stands.filter(|_| is_known) {
             let again = Again { own: self.own, cube: Rc::clone(cube), planned, operation: op, first: self.first };
             self.remember(stands, Some(again));
         }

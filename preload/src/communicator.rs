@@ -61,9 +61,10 @@ pub struct Communicator {
 static STARTS: AtomicBool = AtomicBool::new(false);
 
 /// What is not known of a memory that all ranks share is measured when the calls on a communicator are worth that, which takes as long as
-/// many short ones, some 1.5 ms a rank: by the predicted seconds of those of ours, ten times as many, or by the number of all. Ranks ask
-/// each other in the first blocking call from such a number on, and each time that there are twice as many.
-const WORTH_OF_A_RANK: f64 = 15e-3;
+/// many short ones, some 3 ms where each rank has a core, and 3 ms for each that takes turns on one: by the predicted seconds of those of ours,
+/// ten times as many, or by the number of all. Ranks ask each other in the first blocking call from such a number on, and each time that there are
+/// twice as many.
+const WORTH_OF_A_TURN: f64 = 30e-3;
 const MANY_CALLS: u64 = 8192;
 const FIRST_LOOK: u64 = 8;
 
@@ -395,7 +396,8 @@ impl Communicator {
     pub fn note_early(&mut self, call: Call, element: usize, choice: &Choice) {
         self.predicted += choice.predicted;
         if call.collective.reduces() {
-            self.early.insert((call, element), Options::exactly(choice.algorithm, &choice.parameters));
+            let exactly = || Options::exactly(choice.algorithm, &choice.parameters);
+            self.early.entry((call, element)).or_insert_with(exactly);
         }
     }
 

@@ -61,21 +61,31 @@ struct Known {
 
 /// No communicator.
 const NONE: usize = 1;
-/// Calls of a collective that are known at a time.
+/// Calls of a collective that are known at a time, a power of two from 64 on.
 const KEPT: usize = 128;
 
-static KNOWN: [[Known; KEPT]; 22] = [const {
-    [const {
-        Known {
-            comm: AtomicUsize::new(NONE),
-            count: AtomicUsize::new(0),
-            datatype: AtomicUsize::new(0),
-            operation: AtomicUsize::new(0),
-            stands: AtomicPtr::new(std::ptr::null_mut()),
-            again: AtomicPtr::new(std::ptr::null_mut()),
-            form: AtomicUsize::new(0),
-        }
-    }; KEPT]
+/// The calls of a collective that are known.
+struct Table {
+    known: [Known; KEPT],
+    /// A bit for each that has been remembered: to forget a few takes no look at all places.
+    remembered: [AtomicU64; KEPT / 64],
+}
+
+static TABLES: [Table; 22] = [const {
+    Table {
+        known: [const {
+            Known {
+                comm: AtomicUsize::new(NONE),
+                count: AtomicUsize::new(0),
+                datatype: AtomicUsize::new(0),
+                operation: AtomicUsize::new(0),
+                stands: AtomicPtr::new(std::ptr::null_mut()),
+                again: AtomicPtr::new(std::ptr::null_mut()),
+                form: AtomicUsize::new(0),
+            }
+        }; KEPT],
+        remembered: [const { AtomicU64::new(0) }; KEPT / 64],
+    }
 }; 22];
 /// Whether every call is to be looked at, for an explanation that may be asked for.
 static EXPLAINED: AtomicBool = AtomicBool::new(false);
@@ -103,20 +113,22 @@ impl Key {
     /// Of a call without data.
     pub const NOTHING: Key = Key { count: 0, datatype: 0, operation: 0, form: 0 };
 
-    /// The place of such a call on a communicator. Products of odd numbers do not wait for each other.
+    /// The place of such a call on a communicator, of each root another one, so that roots in turn do not drive each other out. Products of odd
+    /// numbers do not wait for each other.
     #[inline(always)]
     fn place(&self, comm: MPI_Comm) -> usize {
         let Key { count, datatype, operation, form } = *self;
-        let numbers = (count ^ form << 24).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let handles = (native::word(comm) ^ datatype ^ operation.rotate_left(20)).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
-        (numbers ^ handles) >> (usize::BITS - KEPT.ilog2())
+        let (numbers, handles) = (count ^ form << 24, native::word(comm) ^ datatype ^ operation.rotate_left(20));
+        let numbers = (numbers as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = numbers ^ (handles as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
+        (mixed >> (u64::BITS - KEPT.ilog2())) as usize
     }
 }
 
 /// Who makes a call, if that is known: then it is one fewer for which it is.
 #[inline(always)]
 pub fn who(kind: Kind, comm: MPI_Comm, key: Key) -> Who {
-    let known = &KNOWN[kind as usize][key.place(comm)];
+    let known = &TABLES[kind as usize].known[key.place(comm)];
     let Key { count, datatype, operation, form } = key;
     let is_it = known.comm.load(Relaxed) == native::word(comm)
         && known.count.load(Relaxed) == count
@@ -151,8 +163,10 @@ pub fn remember(kind: Kind, comm: MPI_Comm, key: Option<Key>, stands: *const Ato
     if again.is_some() && operation != 0 && facts.operations.iter().all(|(known, _)| *known != operation) {
         return;
     }
-    let known = &KNOWN[kind as usize][key.place(comm)];
+    let (table, place) = (&TABLES[kind as usize], key.place(comm));
+    let (known, remembered) = (&table.known[place], &table.remembered[place / 64]);
     known.forget();
+    remembered.store(remembered.load(Relaxed) | 1 << (place % 64), Relaxed);
     known.count.store(count, Relaxed);
     known.datatype.store(datatype, Relaxed);
     known.operation.store(operation, Relaxed);
@@ -172,6 +186,21 @@ impl Known {
             drop(unsafe { Rc::from_raw(again.cast_const()) });
         }
     }
+}
+
+/// All that has been remembered.
+fn remembered() -> impl Iterator<Item = &'static Known> {
+    TABLES.iter().flat_map(|table| {
+        let places = (0..KEPT).step_by(64).zip(&table.remembered).flat_map(|(first, bits)| {
+            let mut bits = bits.load(Relaxed);
+            std::iter::from_fn(move || {
+                let place = (bits != 0).then(|| first + bits.trailing_zeros() as usize)?;
+                bits &= bits - 1;
+                Some(place)
+            })
+        });
+        places.map(|place| &table.known[place])
+    })
 }
 
 /// Makes a call of ours again.
@@ -207,13 +236,13 @@ pub unsafe fn again(
 
 /// Forgets all, as a communicator goes, or something else is asked of one.
 pub fn forget() {
-    KNOWN.iter().flatten().for_each(Known::forget);
+    remembered().for_each(Known::forget);
+    TABLES.iter().flat_map(|table| &table.remembered).for_each(|remembered| remembered.store(0, Relaxed));
 }
 
 /// Forgets the calls of a verdict, as there is another one.
 pub fn forget_of(verdict: *const AtomicU64) {
-    let of_it = KNOWN.iter().flatten().filter(|known| std::ptr::eq(known.stands.load(Relaxed), verdict));
-    of_it.for_each(Known::forget);
+    remembered().filter(|known| std::ptr::eq(known.stands.load(Relaxed), verdict)).for_each(Known::forget);
 }
 
 /// From now on every call is looked at.

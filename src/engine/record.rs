@@ -80,7 +80,7 @@ impl Records {
 
     /// A call begins.
     #[inline]
-    pub fn begin(&mut self, plan: &Rc<Plan>, arguments: &Arguments) -> Stamp {
+    pub fn begin(&mut self, plan: &Plan, arguments: &Arguments) -> Stamp {
         let own = arguments.signature();
         // Their order in the sum is of no matter: each is spread over all bits first.
         let signature = plan.signature ^ own.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17);
@@ -215,6 +215,7 @@ pub(super) fn sentence(number: u64, words: &str) -> String {
 mod tests {
     use super::*;
     use crate::algorithm::{registry::ALGORITHMS, Parameters, PortModel};
+    use crate::buffer::Element;
     use crate::collective::{Call, Collective};
     use crate::schedule::Builder;
     use crate::select::{Choice, Options};
@@ -227,8 +228,8 @@ mod tests {
         Rc::new(Plan::new(&call, 8, &Options::default(), choice, (0, false), |_, _| Builder::new().finish(0, 2, 0)))
     }
 
-    fn arguments(at: &'static Location<'static>) -> Arguments<'static> {
-        Arguments::new::<f64>(at, 0, &[][..], &mut [][..])
+    fn arguments<T: Element>(at: &'static Location<'static>) -> Arguments<'static> {
+        Arguments::new::<T>(at, 0, &[][..], &mut [][..])
     }
 
     /// Whatever the order in which they come, be it that of no other number of calls.
@@ -238,14 +239,14 @@ mod tests {
         let mut records = Records::new(None);
         let mut texts = BTreeSet::new();
         for plan in [0, 1, 2, 1, 0, 0, 2].into_iter().cycle().take(50).map(|nth: usize| &plans[nth]) {
-            let Stamp { number, .. } = records.begin(plan, &arguments(here));
-            assert_eq!(records.told(number), Some(described(plan, &arguments(here))));
+            let Stamp { number, .. } = records.begin(plan, &arguments::<f64>(here));
+            assert_eq!(records.told(number), Some(described(plan, &arguments::<f64>(here))));
             texts.extend(records.words.iter().flat_map(|words| &words.text).map(|text| text.as_ptr() as usize));
         }
         assert_eq!(texts.len(), plans.len());
     }
 
-    /// Of the lines in which it is made, too, and of its operation.
+    /// Of the lines in which it is made and its elements, too, of which there are more than are kept.
     #[test]
     fn every_call_has_its_own_words() {
         let mut records = Records::new(None);
@@ -253,8 +254,18 @@ mod tests {
         let other = Location::caller();
         for plan in [1, 2, 3].map(plan) {
             for at in [one, other, one] {
-                let Stamp { number, .. } = records.begin(&plan, &arguments(at));
-                assert_eq!(records.told(number), Some(described(&plan, &arguments(at))));
+                for arguments in [
+                    arguments::<f64>,
+                    arguments::<u8>,
+                    arguments::<i8>,
+                    arguments::<u16>,
+                    arguments::<i16>,
+                    arguments::<u32>,
+                    arguments::<f64>,
+                ] {
+                    let Stamp { number, .. } = records.begin(&plan, &arguments(at));
+                    assert_eq!(records.told(number), Some(described(&plan, &arguments(at))));
+                }
             }
         }
         assert_eq!(records.told(records.begun() - KEPT), None);

@@ -39,6 +39,18 @@ static void turn(MPI_Comm comm, int t) {
     MPI_Barrier(comm);
 }
 
+/* More of them than can be remembered, of which some come in the places of others. */
+static void many(MPI_Comm comm, int t) {
+    int count = 1 + t * 37 % 300, root = t % size;
+    double ranks = size * (size - 1) / 2.0, own[301], sums[301], said[301];
+    for (int i = 0; i < 301; i++) own[i] = rank + i + t, sums[i] = -1, said[i] = rank == root ? 3 * t + i : -2;
+    MPI_Allreduce(own, sums, count, MPI_DOUBLE, MPI_SUM, comm);
+    MPI_Bcast(said, count, MPI_DOUBLE, root, comm);
+    int right = sums[count] == -1 && (rank == root || said[count] == -2);
+    for (int i = 0; i < count; i++) right &= sums[i] == ranks + size * (double)(i + t) && said[i] == 3 * t + i;
+    check(right, "one of many", t);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -49,6 +61,7 @@ int main(int argc, char **argv) {
         MPI_Comm_split(MPI_COMM_WORLD, 0, round % 2 ? -rank : rank, &comm);
         MPI_Comm_rank(comm, &rank);
         for (int t = 0; t < 150; t++) turn(comm, t);
+        for (int t = 0; t < 1200; t++) many(comm, t);
         MPI_Comm_free(&comm);
     }
     if (!wrong) printf("rank %d: all is well\n", rank);

@@ -108,14 +108,17 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     (1.0 - at_once) * under_way + together(meanwhile, transfers, machine.ports)
 }
 
-/// Whether all messages of a call on hosts with one port are whole and none answers another.
+/// Whether all messages of a call on hosts with one port are whole, and go from a root, or to one: hardly a rank sends and receives at once.
 pub fn only_sends(algorithm: &Algorithm, call: &Call, parameters: &Parameters, machine: &Machine) -> bool {
-    let whole = parameters.packet.is_none_or(|packet| {
+    let meaning = algorithm.collective.meaning();
+    if machine.ports == PortModel::AllPorts || !meaning.root || meaning.peer {
+        return false;
+    }
+    parameters.packet.is_none_or(|packet| {
         let shape = algorithm.shape(call, parameters);
         let formula = algorithm.in_a_row(&shape);
         longest_message(algorithm, call, &formula, &shape, formula.rounds as f64) <= packet as f64
-    });
-    machine.ports != PortModel::AllPorts && algorithm.collective.has_root() && whole
+    })
 }
 
 /// What the formula says, and where messages are cut into packets, the load of the busiest link: the last packet arrives behind it over
