@@ -180,8 +180,8 @@ impl Kept {
         fewer: usize,
     ) -> Result<Rc<Plan>> {
         let hash = FxBuildHasher.hash_one((call, element, options));
-        let alike = self.plans.get(&hash).into_iter().flatten();
-        if let Some(plan) = alike.into_iter().find(|plan| plan.is_of(call, element, options)) {
+        let mut alike = self.plans.get(&hash).into_iter().flatten();
+        if let Some(plan) = alike.find(|plan| plan.is_of(call, element, options)) {
             return Ok(Rc::clone(plan));
         }
         let plan = Rc::new(make()?);
@@ -197,7 +197,7 @@ impl Kept {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::algorithm::{registry::ALGORITHMS, Parameters, PortModel};
     use crate::collective::{Buffer, Collective};
@@ -210,13 +210,13 @@ mod tests {
         for offset in 0..sends {
             builder.send(0, 1, &[BufferRange { buffer: Buffer::Send, offset, len: 1 }]);
         }
-        planned(call, builder.finish(0, 2, 0))
+        planned(call, &Options::default(), builder.finish(0, 2, 0))
     }
 
-    fn planned(call: &Call, schedule: Schedule) -> Plan {
+    pub fn planned(call: &Call, options: &Options, schedule: Schedule) -> Plan {
         let parameters = Parameters::new(PortModel::OnePort);
         let choice = Choice { algorithm: &ALGORITHMS[0], parameters, predicted: 0.0, model: 0.0, why: String::new() };
-        Plan::new(call, 1, &Options::default(), choice, (0, false), |_, _| schedule.clone())
+        Plan::new(call, 1, options, choice, (0, false), |_, _| schedule.clone())
     }
 
     /// Looks a call up, whose plan has so many sends; the bounds hold after that.
@@ -243,7 +243,7 @@ mod tests {
         // Each of two receives into one range waits for the one before.
         let mut builder = Builder::new();
         (0..3).for_each(|_| builder.receive(0, 1, &[BufferRange { buffer: Buffer::Receive, offset: 0, len: 1 }]));
-        assert_eq!(planned(&call, builder.finish(0, 2, 0)).entries(), 3 + 3 + 2 + 4);
+        assert_eq!(planned(&call, &Options::default(), builder.finish(0, 2, 0)).entries(), 3 + 3 + 2 + 4);
     }
 
     #[test]
@@ -254,18 +254,21 @@ mod tests {
         for (call, made) in calls.iter().zip(made) {
             assert!(Rc::ptr_eq(&find(&mut plans, call, 1), &made));
         }
-        // What was asked for makes another call of it.
-        let asked = Options { algorithm: Some("sbt".into()), ..Options::default() };
-        let parameters = Parameters::new(PortModel::OnePort);
-        let choice = Choice { algorithm: &ALGORITHMS[0], parameters, predicted: 0.0, model: 0.0, why: String::new() };
-        let make = || Ok(Plan::new(&calls[0], 1, &asked, choice, (0, false), |_, _| Builder::new().finish(0, 2, 0)));
-        let made = plans.find(&calls[0], 1, Some(&asked), make).unwrap();
+        // What was asked for makes another call of it, at hand, where both fall on one place, and elsewhere.
+        let mut asked = |symmetrized, make: bool| {
+            let options = Options { symmetrized: Some(symmetrized), ..Options::default() };
+            let made = || Ok(planned(&calls[0], &options, Builder::new().finish(0, 2, 0)));
+            plans.find(&calls[0], 1, Some(&options), || if make { made() } else { Err(Error::Packet) })
+        };
+        let [yes, no] = [true, false].map(|symmetrized| asked(symmetrized, true).unwrap());
+        assert!(!Rc::ptr_eq(&yes, &no));
+        assert!(asked(true, false).is_ok_and(|again| Rc::ptr_eq(&again, &yes)));
         plans.recent.clear();
-        let again = plans.find(&calls[0], 1, Some(&asked), || Err(Error::Packet));
-        assert!(again.is_ok_and(|again| Rc::ptr_eq(&again, &made)));
-        assert!(!Rc::ptr_eq(&find(&mut plans, &calls[0], 1), &made));
+        let found = plans.find(&calls[0], 1, yes.options.as_deref(), || Err(Error::Packet));
+        assert!(found.is_ok_and(|found| Rc::ptr_eq(&found, &yes)));
+        assert!(!Rc::ptr_eq(&find(&mut plans, &calls[0], 1), &yes));
         let refused = plans.find(&Call::new(Collective::Barrier, 2, 0), 1, None, || Err(Error::Packet));
-        assert!(refused.is_err() && plans.kept[0].number == calls.len() + 1);
+        assert!(refused.is_err() && plans.kept[0].number == calls.len() + 2);
     }
 
     /// Any two, whatever places they fall on.

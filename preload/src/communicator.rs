@@ -396,8 +396,7 @@ impl Communicator {
     pub fn note_early(&mut self, call: Call, element: usize, choice: &Choice) {
         self.predicted += choice.predicted;
         if call.collective.reduces() {
-            let exactly = || Options::exactly(choice.algorithm, &choice.parameters);
-            self.early.entry((call, element)).or_insert_with(exactly);
+            self.early.insert((call, element), Options::exactly(choice.algorithm, &choice.parameters));
         }
     }
 

@@ -214,18 +214,15 @@ pub(super) fn sentence(number: u64, words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::{registry::ALGORITHMS, Parameters, PortModel};
     use crate::buffer::Element;
     use crate::collective::{Call, Collective};
+    use crate::plan::tests::planned;
     use crate::schedule::Builder;
-    use crate::select::{Choice, Options};
+    use crate::select::Options;
     use std::collections::BTreeSet;
 
-    fn plan(count: usize) -> Rc<Plan> {
-        let parameters = Parameters::new(PortModel::OnePort);
-        let choice = Choice { algorithm: &ALGORITHMS[0], parameters, predicted: 0.0, model: 0.0, why: String::new() };
-        let call = Call::new(Collective::Broadcast, 2, count);
-        Rc::new(Plan::new(&call, 8, &Options::default(), choice, (0, false), |_, _| Builder::new().finish(0, 2, 0)))
+    fn plan(count: usize) -> Plan {
+        planned(&Call::new(Collective::Broadcast, 2, count), &Options::default(), Builder::new().finish(0, 2, 0))
     }
 
     fn arguments<T: Element>(at: &'static Location<'static>) -> Arguments<'static> {
