@@ -250,6 +250,6 @@ mod tests {
                 counted += 1;
             }
         }
-        assert_eq!(counted, 22 * (42 * 2 + 3));
+        assert_eq!(counted, 22 * (44 * 2 + 5));
     }
 }

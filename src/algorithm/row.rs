@@ -79,6 +79,9 @@ pub struct Algorithm {
     /// The paths through all nodes on which data follows one another, so that nothing contends for the one port of a node; 0 if
     /// there are none.
     pub paths: usize,
+    /// How many times as long transfers take through one port where not all dimensions are used at once, as messages that leave a rank in
+    /// later rounds share it with longer ones, for which other ranks wait: as measured.
+    pub shared_port: f64,
     /// Elements that go into, or out of, the host through whose ports the most go, where it has been thought of; see [`Shape::on_host`].
     pub crossing: Option<fn(&Shape) -> f64>,
     /// Where hosts have leaders: the messages that one sends to other hosts one after another, and the hops between hosts.
@@ -125,6 +128,7 @@ pub(super) const DEFAULTS: Algorithm = Algorithm {
     signals: |_| 0,
     flows: false,
     paths: 0,
+    shared_port: 1.0,
     crossing: None,
     far: None,
     all_lead: false,

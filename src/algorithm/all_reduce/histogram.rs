@@ -18,11 +18,10 @@
 //! Example, n = 1: ranks 0 and 1 exchange halves, combine, and exchange the combined halves.
 
 use crate::algorithm::all_gather::complete_broadcast;
-use crate::algorithm::exchange::{crossing, longest_even_part, subsets, Exchange};
+use crate::algorithm::exchange::{crossing, longest_even_part, Exchange};
 use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape};
-use crate::collective::{part, part_with, Collective};
+use crate::collective::{part, Collective};
 use crate::schedule::Problem;
-use std::ops::Range;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::AllReduce,
@@ -39,7 +38,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..complete_broadcast::ALGORITHM
 };
 
-fn formula(shape: &Shape) -> Formula {
+/// The cost of the all-reduce.
+pub fn formula(shape: &Shape) -> Formula {
     let Shape { n, count, parameters, .. } = *shape;
     if n == 0 || count == 0 {
         return Formula::NOTHING;
@@ -78,29 +78,5 @@ fn formula(shape: &Shape) -> Formula {
 
 fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     let exchange = Exchange::new(problem.n, parameters).far_first(problem);
-    // Where every node has a rank, the blocks that are joined first are neighbours.
-    let whole = problem.call.size == problem.nodes();
-    let size = problem.call.size;
-    exchange.spread(node, route, |slice, done, v| -> Vec<Range<usize>> {
-        let all = exchange.slice(problem.vector(), slice);
-        // Of fewer elements than nodes most parts are empty: those that are not have one each.
-        if all.len() < (1 << done.count_ones()).min(size) {
-            let holder = |nth: usize| {
-                let index = part_with(nth, all.len(), size);
-                if whole {
-                    exchange.joining(index, slice)
-                } else {
-                    problem.hosting.node(index)
-                }
-            };
-            let known = (0..all.len()).filter(|&nth| (holder(nth) ^ v) & !done == 0);
-            return known.map(|nth| all.start + nth..all.start + nth + 1).collect();
-        }
-        let part = |of: usize| {
-            let rank = problem.hosting.owner(of)?;
-            let index = if whole { exchange.joined(of, slice) } else { rank };
-            Some(part(all.clone(), index, size))
-        };
-        subsets(done).filter_map(|bits| part(v ^ bits)).collect()
-    });
+    exchange.spread(node, route, |slice, done, v| exchange.parts(problem, slice, done, v));
 }

@@ -24,6 +24,7 @@ pub mod postal;
 pub mod recursive_doubling;
 pub mod recursive_doubling_symmetrized;
 pub mod sbt;
+pub mod scatter_all_gather;
 pub mod tcbt;
 pub mod two_level;
 pub mod wave;

@@ -24,6 +24,7 @@ pub mod pipelined_wave;
 pub mod postal;
 pub mod recursive_doubling;
 pub mod recursive_doubling_symmetrized;
+pub mod reduce_scatter_gather;
 pub mod sbt;
 pub mod tcbt;
 pub mod two_level;

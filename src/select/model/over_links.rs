@@ -239,6 +239,8 @@ fn slower(
         _ => 1.0,
     };
     let turning = if both_ways && !in_turn { TURNING } else { 1.0 };
+    let one_after_the_other = machine.ports != PortModel::AllPorts && !parameters.symmetrized;
+    let port = port * if one_after_the_other { algorithm.shared_port } else { 1.0 };
     direct * port * turning * if waiting { UNBUFFERED } else { 1.0 }
 }
 
