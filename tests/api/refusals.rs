@@ -107,7 +107,7 @@ fn options_that_cannot_be_honoured() {
         let exchange = cube.all_to_all().algorithm("pairwise_xor");
         says(exchange.clone().ports(PortModel::AllPorts).run(&all.clone(), &mut all), "ports", &["all-ports"]);
         says(exchange.symmetrized(true).run(&all.clone(), &mut all), "symmetrized", &["pairwise_xor"]);
-        says(cube.broadcast(0).symmetrized(true).run(&mut receive), "symmetrized", &[]);
+        says(cube.broadcast(0).algorithm("msbt").symmetrized(true).run(&mut receive), "symmetrized", &["msbt"]);
         let gather = gather.symmetrized(true).ports(PortModel::OnePort);
         says(gather.run(&send, &mut all), "symmetrized", &["one-port"]);
         // Operations that do not commute.

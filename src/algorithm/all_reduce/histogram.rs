@@ -38,6 +38,15 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..complete_broadcast::ALGORITHM
 };
 
+/// The longest of the parts of a slice of `len` elements that the i-th step from the end exchanges: of one in 2, 4, ..., 2^n parts; or, if some
+/// nodes have no rank, 2^(n-i) blocks.
+pub fn part_exchanged(shape: &Shape, len: usize, i: u32) -> usize {
+    match shape.size == shape.nodes() {
+        true => len.div_ceil(1 << i),
+        false => (len.div_ceil(shape.size) << (shape.n - i)).min(len),
+    }
+}
+
 /// The cost of the all-reduce.
 pub fn formula(shape: &Shape) -> Formula {
     let Shape { n, count, parameters, .. } = *shape;
@@ -47,11 +56,7 @@ pub fn formula(shape: &Shape) -> Formula {
     let exchange = Exchange::of_shape(shape);
     let slices = exchange.slices() as usize;
     let slice = |s: usize| part(0..count, s, slices).len();
-    // The parts of a slice that the steps exchange: of one in 2, 4, ..., 2^n parts; or, if some nodes have no rank, 2^(n-i) blocks.
-    let part_of = |len: usize, i: u32| match shape.size == shape.nodes() {
-        true => len.div_ceil(1 << i),
-        false => (len.div_ceil(shape.size) << (n - i)).min(len),
-    };
+    let part_of = |len: usize, i: u32| part_exchanged(shape, len, i);
     let parts = |len: usize, from: u32| (from..=n).map(|i| part_of(len, i)).sum::<usize>();
     let all = |from: u32| (0..slices).map(|s| parts(slice(s), from)).sum::<usize>();
     // Over a link go, there and back, both of the parts into which a step divides one.

@@ -25,7 +25,7 @@
 use crate::algorithm::all_reduce::histogram;
 use crate::algorithm::exchange::{crossing, Exchange};
 use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
-use crate::collective::Collective;
+use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -65,12 +65,21 @@ pub fn formula(shape: &Shape) -> Formula {
     figures.at_most(&rounded, even).at_most(&[Figure::Path], waits)
 }
 
-/// The cost of the reduction, which is the same backwards: all that the root receives, but what comes first for each place of its result, is
-/// combined from scratch memory.
+/// The cost of the reduction, which is the same backwards. What the root receives in a step, going there and going back, are all the parts that
+/// the next one halves: together the vector, and what all steps but the last halve; the former comes first to each place of the result, and needs
+/// no other if that lies elsewhere.
 pub fn reduced(shape: &Shape) -> Formula {
     let forward = formula(shape);
-    let first = if shape.in_place || forward == Formula::NOTHING { 0 } else { shape.count };
-    Formula { scratch: forward.path - first as f64, ..forward }
+    if forward == Formula::NOTHING {
+        return forward;
+    }
+    let slices = Exchange::of_shape(shape).slices() as usize;
+    let halved = |s: usize| -> usize {
+        let len = part(0..shape.count, s, slices).len();
+        (1..shape.n).map(|i| histogram::part_exchanged(shape, len, i)).sum()
+    };
+    let first = if shape.in_place { shape.count } else { 0 };
+    Formula { scratch: ((0..slices).map(halved).sum::<usize>() + first) as f64, ..forward }
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
