@@ -10,7 +10,7 @@
 
 use super::{Parameters, PortModel, Shape};
 use crate::address::{reverse_bits, rotate_left, rotate_right};
-use crate::collective::{part, part_with};
+use crate::collective::part;
 use crate::schedule::{Problem, Route};
 use std::ops::Range;
 
@@ -77,29 +77,6 @@ impl Exchange {
     /// Slice `slice` of an interval.
     pub fn slice(&self, whole: Range<usize>, slice: u32) -> Range<usize> {
         part(whole, slice as usize, self.slices() as usize)
-    }
-
-    /// Of a vector that is cut into slices, and each slice into a part a rank in the order in which the steps join them: the parts that the
-    /// nodes hold which differ from a node in none but some bits, those of the steps so far.
-    pub fn parts(&self, problem: &Problem, slice: u32, done: usize, node: usize) -> Vec<Range<usize>> {
-        let (all, size) = (self.slice(problem.vector(), slice), problem.call.size);
-        // Where every node has a rank, the parts that are joined first are neighbours.
-        let whole = size == problem.nodes();
-        // Of fewer elements than nodes most parts are empty: those that are not have one each.
-        if all.len() < (1 << done.count_ones()).min(size) {
-            let holder = |nth: usize| match part_with(nth, all.len(), size) {
-                index if whole => self.joining(index, slice),
-                index => problem.hosting.node(index),
-            };
-            let known = (0..all.len()).filter(|&nth| (holder(nth) ^ node) & !done == 0);
-            return known.map(|nth| all.start + nth..all.start + nth + 1).collect();
-        }
-        let part_of = |of: usize| {
-            let rank = problem.hosting.owner(of)?;
-            let index = if whole { self.joined(of, slice) } else { rank };
-            Some(part(all.clone(), index, size))
-        };
-        subsets(done).filter_map(|bits| part_of(node ^ bits)).collect()
     }
 
     /// The port that a slice uses in a step.

@@ -51,6 +51,7 @@ mod transpose_submatrices;
 mod by_hosts;
 mod direct;
 mod exchange;
+mod halved;
 #[cfg(test)]
 mod optimal_times;
 mod postal;

@@ -107,6 +107,9 @@ fn options_that_cannot_be_honoured() {
         let exchange = cube.all_to_all().algorithm("pairwise_xor");
         says(exchange.clone().ports(PortModel::AllPorts).run(&all.clone(), &mut all), "ports", &["all-ports"]);
         says(exchange.symmetrized(true).run(&all.clone(), &mut all), "symmetrized", &["pairwise_xor"]);
+        let scatter = cube.scatter(0).symmetrized(true);
+        let outcome = scatter.run(Some(&all[..]).filter(|_| cube.rank() == 0), &mut receive);
+        says(outcome, "symmetrized", &[]);
         says(cube.broadcast(0).algorithm("msbt").symmetrized(true).run(&mut receive), "symmetrized", &["msbt"]);
         let gather = gather.symmetrized(true).ports(PortModel::OnePort);
         says(gather.run(&send, &mut all), "symmetrized", &["one-port"]);

@@ -22,10 +22,9 @@
 //! Example, n = 2, root 0, parts 0 to 3, the exchange over dimension 1, then 0: 0 sends parts 1 and 3 to 1; 0 sends 2 to 2, and 1 sends 3 to 3;
 //! 0 sends 0 to 2, and 1 sends 1 to 3; 0 sends 0 and 2 to 1, 2 sends 0 and 2 to 3, and 3 sends 1 and 3 to 2, 1 to 0 none.
 
-use crate::algorithm::all_reduce::histogram;
-use crate::algorithm::exchange::{crossing, Exchange};
-use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
-use crate::collective::{part, Collective};
+use crate::algorithm::exchange::Exchange;
+use crate::algorithm::{halved, Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::collective::Collective;
 use crate::schedule::Problem;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -40,7 +39,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     cost: "plain: 2 (1 - 2^-n) M t_c + 2 n tau; symmetrised, all-ports: 2 (1 - 2^-n)/n M t_c + 2 n tau",
     formula,
     shared_port: SHARED_PORT,
-    crossing: Some(|shape| 2.0 * crossing(&Shape { count: shape.count.div_ceil(shape.size), ..*shape })),
+    crossing: Some(halved::crossing),
     form: Form::Forward(write),
     ..DEFAULTS
 };
@@ -55,14 +54,12 @@ pub fn formula(shape: &Shape) -> Formula {
         return Formula::NOTHING;
     }
     let moved = ((shape.size - 1) * shape.count) as f64;
-    let slices = Exchange::of_shape(shape).slices() as usize;
-    let even = shape.count.is_multiple_of(slices * shape.nodes());
     // Parts are longer or shorter by an element, which goes one way only, and some of few elements are empty.
     let rounded = [Figure::Rounds, Figure::Elements, Figure::Load, Figure::Hops, Figure::Path, Figure::Scratch];
     // Symmetrised, what one slice waits for comes while another does.
     let waits = shape.n == 1 || !shape.parameters.symmetrized;
-    let figures = Formula { moved, scratch: 0.0, ..histogram::formula(shape) };
-    figures.at_most(&rounded, even).at_most(&[Figure::Path], waits)
+    let figures = Formula { moved, ..halved::there_and_back(shape) };
+    figures.at_most(&rounded, halved::even(shape)).at_most(&[Figure::Path], waits)
 }
 
 /// The cost of the reduction, which is the same backwards. What the root receives in a step, going there and going back, are all the parts that
@@ -73,13 +70,8 @@ pub fn reduced(shape: &Shape) -> Formula {
     if forward == Formula::NOTHING {
         return forward;
     }
-    let slices = Exchange::of_shape(shape).slices() as usize;
-    let halved = |s: usize| -> usize {
-        let len = part(0..shape.count, s, slices).len();
-        (1..shape.n).map(|i| histogram::part_exchanged(shape, len, i)).sum()
-    };
     let first = if shape.in_place { shape.count } else { 0 };
-    Formula { scratch: ((0..slices).map(halved).sum::<usize>() + first) as f64, ..forward }
+    Formula { scratch: (halved::exchanged(shape, 1..=shape.n - 1) + first) as f64, ..forward }
 }
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
@@ -89,7 +81,7 @@ pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mu
     for (slice, step) in (0..exchange.slices()).flat_map(|slice| (0..problem.n).map(move |step| (slice, step))) {
         let (done, bit) = (exchange.done(slice, step), 1 << exchange.port(slice, step));
         let peer = node ^ bit;
-        let parts = |of| exchange.parts(problem, slice, done, of);
+        let parts = |of| halved::parts(&exchange, problem, slice, done, of);
         let (scatter, gather) = (n - 1 - step as usize, n + step as usize);
         // Whether the scatter has brought a node, or its neighbour over there, both halves.
         let had = |c: usize| c & (done | bit) == 0;
