@@ -22,12 +22,14 @@
 //! assert_eq!(walk, [0b000, 0b001, 0b011, 0b010, 0b110, 0b111, 0b101, 0b100]);
 //! ```
 
+mod dragonfly;
 mod factors;
 mod hosting;
 mod hosts;
 mod switches;
 mod torus;
 
+pub use dragonfly::Dragonfly;
 pub(crate) use hosting::nodes_a_rank;
 pub use hosting::Hosting;
 pub(crate) use hosts::near_dimensions;

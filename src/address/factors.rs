@@ -1,5 +1,5 @@
-//! What is in each of the next larger thing, level by level: the text and the bounds of [`Torus`](super::Torus) and
-//! [`Switches`](super::Switches).
+//! What is in each of the next larger thing, level by level: the text and the bounds of [`Torus`](super::Torus),
+//! [`Switches`](super::Switches) and [`Dragonfly`](super::Dragonfly).
 
 /// Up to N numbers from 1 to `most`, and 1 for the others; `None` if there are none, too many, or the product is.
 pub(super) fn sound<const N: usize>(given: &[usize], most: usize) -> Option<[usize; N]> {

@@ -58,6 +58,7 @@ mod postal;
 mod rings;
 #[cfg(test)]
 mod sbnt_tables;
+mod strides;
 mod translated;
 mod tree_scatter;
 mod two_level;

@@ -82,6 +82,9 @@ pub struct Algorithm {
     /// How many times as long transfers take through one port where not all dimensions are used at once, as messages that leave a rank in
     /// later rounds share it with longer ones, for which other ranks wait: as measured.
     pub shared_port: f64,
+    /// Where all ranks send at once: how many ranks further on, and the part of what a rank sends that goes so far. Empty where few do, or each
+    /// to the next one.
+    pub strides: fn(&Shape) -> Vec<(usize, f64)>,
     /// Elements that go into, or out of, the host through whose ports the most go, where it has been thought of; see [`Shape::on_host`].
     pub crossing: Option<fn(&Shape) -> f64>,
     /// Where hosts have leaders: the messages that one sends to other hosts one after another, and the hops between hosts.
@@ -129,6 +132,7 @@ pub(super) const DEFAULTS: Algorithm = Algorithm {
     flows: false,
     paths: 0,
     shared_port: 1.0,
+    strides: |_| Vec::new(),
     crossing: None,
     far: None,
     all_lead: false,

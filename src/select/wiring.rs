@@ -1,6 +1,6 @@
 //! How hosts are linked, where that is more than a link for every two of them.
 
-use crate::address::{dimension_for, Switches, Torus};
+use crate::address::{dimension_for, Dragonfly, Switches, Torus};
 use std::fmt;
 
 /// How hosts are linked, in the order of their ranks.
@@ -15,6 +15,13 @@ pub enum Wiring {
         /// The switches.
         switches: Switches,
         /// Hosts below them all. Of calls on others it is not known where they are.
+        hosts: usize,
+    },
+    /// By groups of routers.
+    Dragonfly {
+        /// The routers.
+        dragonfly: Dragonfly,
+        /// Hosts on them all.
         hosts: usize,
     },
 }
@@ -38,12 +45,22 @@ impl Wiring {
         }
     }
 
+    /// How many messages share the busiest link where each of so many hosts sends to others so many places further on, the part of what it
+    /// sends that stands with each; 1 where that is not known.
+    pub(super) fn sharing(&self, hosts: usize, strides: &[(usize, f64)]) -> f64 {
+        match self {
+            Wiring::Torus(torus) if torus.hosts() == hosts => torus.busiest(strides).max(1.0),
+            Wiring::Dragonfly { dragonfly, hosts: all } if *all == hosts => dragonfly.busiest(hosts, strides).max(1.0),
+            _ => 1.0,
+        }
+    }
+
     /// Links between two of so many hosts in the mean, beyond those that [`Machine::hop`](super::Machine::hop) has: on a cube a message
     /// goes over (n + 1)/2 of them.
     pub(super) fn beyond(&self, hosts: usize) -> f64 {
         match self {
             Wiring::Cube => f64::from(dimension_for(hosts).max(1) - 1) / 2.0,
-            Wiring::Torus(_) | Wiring::Tree { .. } => 0.0,
+            Wiring::Torus(_) | Wiring::Tree { .. } | Wiring::Dragonfly { .. } => 0.0,
         }
     }
 
@@ -53,6 +70,7 @@ impl Wiring {
             Wiring::Cube => 0.0,
             Wiring::Torus(torus) => torus.links(),
             Wiring::Tree { switches, hosts } => switches.links(*hosts),
+            Wiring::Dragonfly { dragonfly, hosts } => dragonfly.links(*hosts),
         }
     }
 
@@ -79,6 +97,7 @@ impl fmt::Display for Wiring {
             Wiring::Cube => f.pad("cube"),
             Wiring::Torus(torus) => write!(f, "torus {torus}"),
             Wiring::Tree { switches, .. } => write!(f, "tree {switches}"),
+            Wiring::Dragonfly { dragonfly, .. } => write!(f, "dragonfly {dragonfly}"),
         }
     }
 }

@@ -73,6 +73,11 @@ impl Circulant {
         self.skips[self.phase()]
     }
 
+    /// s_k.
+    pub fn skip(&self, k: usize) -> usize {
+        self.skips[k]
+    }
+
     /// q, the rounds of a phase.
     pub fn phase(&self) -> usize {
         self.skips.len() - 1

@@ -1,7 +1,7 @@
 //! Networks as SimGrid's platforms, and as machines for the choice.
 
 use clap::ValueEnum;
-use hypercoll::address::{Switches, Torus};
+use hypercoll::address::{Dragonfly, Switches, Torus};
 use hypercoll::algorithm::PortModel;
 use hypercoll::select::{Machine, OfLinks, Times, Wiring};
 use std::fmt::Write;
@@ -86,8 +86,7 @@ impl Network {
                 (topology("FAT_TREE", &format!("2;{below},{leaves};1,{up};1,1")), below * leaves)
             }
             Network::Dragonfly => {
-                // A group's router reaches the group of its own number: as many routers in a group as groups, two hosts each.
-                let groups = (2..).find(|groups| 2 * groups * groups >= hosts).unwrap_or(2);
+                let groups = groups(hosts);
                 (topology("DRAGONFLY", &format!("{groups},1;1,1;{groups},1;2")), 2 * groups * groups)
             }
         }
@@ -105,7 +104,10 @@ impl Network {
             Network::Hypercube => Some(Wiring::Cube),
             Network::Torus => Torus::new(&box_of(hosts)).map(Wiring::Torus),
             Network::FatTree | Network::FatTreeHalf => switches(hosts).map(|switches| Wiring::Tree { switches, hosts }),
-            Network::Star | Network::Dragonfly => None,
+            Network::Dragonfly => {
+                Dragonfly::new(2, groups(hosts)).map(|dragonfly| Wiring::Dragonfly { dragonfly, hosts })
+            }
+            Network::Star => None,
         }
     }
 
@@ -166,6 +168,11 @@ fn below(hosts: usize) -> usize {
 /// Its switches.
 fn switches(hosts: usize) -> Option<Switches> {
     Switches::new(&[below(hosts)])
+}
+
+/// Groups of a dragonfly, and routers in each, of two hosts: a group's router reaches the group of its own number.
+fn groups(hosts: usize) -> usize {
+    (2..).find(|groups| 2 * groups * groups >= hosts).unwrap_or(2)
 }
 
 /// The sides of a box of at least so many hosts that is near to a cube: the smallest of those with sides that differ by a factor of

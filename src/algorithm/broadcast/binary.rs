@@ -20,7 +20,7 @@
 //! Example, 7 ranks on hosts of their own, root 0, lambda = 1: 0 to 3 (round 0); 0 to 1, 3 to 5 (1); 1 to 2, 3 to 4, 5 to 6 (2).
 
 use super::postal;
-use crate::algorithm::postal::TWO;
+use crate::algorithm::{postal::TWO, strides};
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, Route, Shape};
 use crate::schedule::Problem;
 
@@ -34,6 +34,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     far: Some(|shape| TWO.far(shape)),
     way: Some(way),
     crossing: Some(|shape| (TWO.crossing(shape) * shape.count) as f64),
+    strides: strides::tree,
     form: Form::Forward(write),
     ..postal::ALGORITHM
 };

@@ -24,7 +24,7 @@
 
 use super::packets;
 use super::pipeline::Pipeline;
-use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{strides, Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::circulant::{Circulant, Exchange};
@@ -44,6 +44,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     formula,
     best_packet: |shape, tau, t_c| pipeline(shape).best_packet(shape, tau, t_c),
     crossing: Some(|shape| (shape.count + phase(shape).saturating_sub(1) * shape.packet()) as f64),
+    strides: strides::skips,
     form: Form::Forward(write),
     ..DEFAULTS
 };

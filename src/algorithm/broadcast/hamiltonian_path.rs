@@ -19,7 +19,7 @@
 use super::packets;
 use super::pipeline::{down, Pipeline};
 use super::ALL_PACKETS;
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{strides, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::{
@@ -38,6 +38,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     cost: "one-way: (2 ceil(M/B) + N - 3) (tau + B t_c); one-port, all-ports: (ceil(M/B) + N - 2) (tau + B t_c)",
     formula: |shape| pipeline(shape.n, shape.parameters.ports).formula(shape),
     best_packet: |shape, tau, t_c| pipeline(shape.n, shape.parameters.ports).best_packet(shape, tau, t_c),
+    strides: strides::halving,
     form: Form::Forward(write),
     ..DEFAULTS
 };

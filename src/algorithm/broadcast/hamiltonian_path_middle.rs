@@ -21,7 +21,7 @@
 use super::packets;
 use super::pipeline::{down, Pipeline};
 use super::{hamiltonian_path, ALL_PACKETS};
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{strides, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
 use crate::schedule::Problem;
 use crate::topology::{
     hamiltonian_path::{Course, HamiltonianPath},
@@ -36,6 +36,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     cost: "one-way, one-port: (2 ceil(M/B) + N/2 - 2) (tau + B t_c); all-ports: (ceil(M/B) + N/2 - 1) (tau + B t_c)",
     formula: |shape| pipeline(shape.n, shape.parameters.ports).formula(shape),
     best_packet: |shape, tau, t_c| pipeline(shape.n, shape.parameters.ports).best_packet(shape, tau, t_c),
+    strides: strides::halving,
     form: Form::Forward(write),
     ..hamiltonian_path::ALGORITHM
 };

@@ -23,7 +23,7 @@
 use super::hamiltonian_path;
 use super::packets;
 use super::pipeline::{down, Pipeline};
-use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape};
+use crate::algorithm::{strides, Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape};
 use crate::schedule::Problem;
 use crate::topology::{
     hamiltonian_path::{Course, HamiltonianPath},
@@ -44,6 +44,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     best_packet: |shape, tau, t_c| {
         pipeline(shape.n).best_packet(shape, tau, t_c) / (at_once(shape.n, &shape.parameters) as f64).sqrt()
     },
+    strides: strides::halving,
     form: Form::Forward(write),
     ..hamiltonian_path::ALGORITHM
 };

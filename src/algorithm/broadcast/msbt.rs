@@ -30,7 +30,7 @@
 
 use super::{packets, pipeline::down, ALL_PACKETS};
 use crate::address::nodes_a_rank;
-use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{strides, Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::{hosted::Hosted, msbt::Ersbt, Tree};
@@ -48,6 +48,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     formula,
     best_packet,
     crossing: Some(crossing),
+    strides: strides::dimensions,
     form: Form::Forward(write),
     ..DEFAULTS
 };

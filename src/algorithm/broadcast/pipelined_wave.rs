@@ -22,7 +22,7 @@
 //! from 2 to 3; step 2: Q1 to 1, Q0 to 2, Q0 from 1 to 3, Q1 from 2 to 3, P1 from 3 to 1, P0 from 3 to 2.
 
 use super::packet_down;
-use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{strides, Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 use crate::topology::{msbt::Ersbt, wave::DoubleWave};
@@ -38,6 +38,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     cost: "(n + g - 1) (M/(n g) t_c + tau), g = ceil(M/(n B))",
     formula,
     best_packet,
+    strides: strides::dimensions,
     form: Form::Forward(write),
     ..DEFAULTS
 };

@@ -20,7 +20,7 @@
 //! Example, 8 ranks on hosts of their own, root 0, lambda = 3: 0 to 6 (round 0); 0 to 4 (1); 0 to 3 (2); 0 to 2, and 6 to 7 (3); 0 to 1, and
 //! 4 to 5 (4); all have it after 7 start-ups, along a binomial tree after 9.
 
-use crate::algorithm::{postal, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{postal, strides, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -38,6 +38,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     far: Some(|shape| postal::ANY.far(shape)),
     way: Some(way),
     crossing: Some(|shape| (postal::ANY.crossing(shape) * shape.count) as f64),
+    strides: strides::tree,
     form: Form::Forward(write),
     ..DEFAULTS
 };

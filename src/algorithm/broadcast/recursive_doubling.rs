@@ -18,7 +18,7 @@
 
 use super::packet_down;
 use super::sbt;
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{strides, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::{sbt::Sbt, Tree};
@@ -34,6 +34,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     cost: "n (M t_c + tau)",
     formula,
     crossing: Some(sbt::crossing),
+    strides: strides::tree,
     form: Form::Forward(write),
     ..DEFAULTS
 };

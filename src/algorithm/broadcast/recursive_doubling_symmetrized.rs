@@ -19,7 +19,7 @@
 //! 4 and from 2 to 6, packet 2 to 1 and from 4 to 5; step 2: packet 0 across port 2 from 0, 1, 2, 3, and so on.
 
 use super::packet_down;
-use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{strides, Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 use crate::topology::{rotated::Rotated, sbt::Sbt};
@@ -33,6 +33,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "M t_c + n tau",
     formula,
+    strides: strides::tree,
     form: Form::Forward(write),
     ..DEFAULTS
 };

@@ -21,7 +21,7 @@
 
 use super::{packets, pipeline::down, ALL_PACKETS};
 use crate::address::dimension_for;
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{strides, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::{sbt::Sbt, Tree};
@@ -38,6 +38,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     formula,
     best_packet,
     crossing: Some(crossing),
+    strides: strides::tree,
     form: Form::Forward(write),
     ..DEFAULTS
 };

@@ -23,7 +23,9 @@
 //! 0 sends 0 to 2, and 1 sends 1 to 3; 0 sends 0 and 2 to 1, 2 sends 0 and 2 to 3, and 3 sends 1 and 3 to 2, 1 to 0 none.
 
 use crate::algorithm::exchange::Exchange;
-use crate::algorithm::{halved, Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{
+    halved, strides, Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS,
+};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -40,6 +42,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     formula,
     shared_port: SHARED_PORT,
     crossing: Some(halved::crossing),
+    strides: strides::halving,
     form: Form::Forward(write),
     ..DEFAULTS
 };

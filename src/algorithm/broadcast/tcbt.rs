@@ -24,7 +24,7 @@
 use super::packets;
 use super::pipeline::{down, Pipeline};
 use super::ALL_PACKETS;
-use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{strides, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 use crate::topology::{tcbt::Tcbt, Tree};
@@ -41,6 +41,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
            all-ports: (ceil(M/B) + n - 1) (tau + B t_c)",
     formula: |shape| pipeline(shape.n, shape.parameters.ports).formula(shape),
     best_packet: |shape, tau, t_c| pipeline(shape.n, shape.parameters.ports).best_packet(shape, tau, t_c),
+    strides: strides::dimensions,
     form: Form::Forward(write),
     ..DEFAULTS
 };

@@ -16,7 +16,7 @@
 //!
 //! Example, 6 ranks, 2 on each of 3 hosts, root 0: to 4, then 2; then 0 to 1, 2 to 3 and 4 to 5.
 
-use crate::algorithm::{two_level, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{strides, two_level, Algorithm, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
@@ -33,6 +33,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     far: Some(two_level::far),
     near_hosts: true,
     crossing: Some(|shape| (two_level::far(shape).0 * shape.count) as f64),
+    strides: strides::tree,
     form: Form::Forward(write),
     ..DEFAULTS
 };

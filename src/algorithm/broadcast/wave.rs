@@ -22,7 +22,7 @@
 //! to 5 and 6; step 2: packet 0 from 3 to 7 and 2, from 5 to 4, and so on; step 3: packet 0 from 7 to 6, 1 to 5, 2 to 3.
 
 use super::packet_down;
-use crate::algorithm::{Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
+use crate::algorithm::{strides, Algorithm, Figure, Form, Formula, Parameters, PortModel, Route, Shape, DEFAULTS};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 use crate::topology::{msbt::Ersbt, Tree};
@@ -36,6 +36,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ports: &[PortModel::AllPorts],
     cost: "(n + 1) (M/n t_c + tau)",
     formula,
+    strides: strides::tree,
     form: Form::Forward(write),
     ..DEFAULTS
 };

@@ -175,7 +175,8 @@ impl Tuning {
 /// take something.
 fn kind(section: &Section, hosts: usize) -> Result<(bool, Option<OfLinks>), String> {
     let link = section.optional("link")?;
-    let refuse_link = |link: Entry| Err(link.refuse("what a link takes counts on a cube, a torus or a tree only"));
+    let refuse_link =
+        |link: Entry| Err(link.refuse("what a link takes counts on a cube, a torus, a tree or a dragonfly only"));
     let Some(kind) = section.optional("kind")? else {
         return link.map_or(Ok((section.entry("pairs_linked")?.truth()?, None)), refuse_link);
     };
@@ -187,8 +188,11 @@ fn kind(section: &Section, hosts: usize) -> Result<(bool, Option<OfLinks>), Stri
         "cube" if sides.is_empty() => Some(Wiring::Cube),
         "torus" => Some(Wiring::Torus(sides.trim().parse().map_err(refuse)?)),
         "tree" => Some(Wiring::Tree { switches: sides.trim().parse().map_err(refuse)?, hosts }),
+        "dragonfly" => Some(Wiring::Dragonfly { dragonfly: sides.trim().parse().map_err(refuse)?, hosts }),
         _ => {
-            let why = format!("'{text}' is none of star, cube, torus 8x8x16 (its sides), tree 32 (hosts on a switch)");
+            let why = format!(
+                "'{text}' is none of star, cube, torus 8x8x16 (its sides), tree 32 (hosts on a switch), dragonfly 2x8 (hosts on a router, routers in a group)"
+            );
             return Err(kind.refuse(why));
         }
     };
@@ -228,12 +232,15 @@ mod tests {
     #[test]
     fn the_kind_of_network_says_what_is_linked() {
         let tree = Wiring::Tree { switches: "16x8".parse().expect("a tree"), hosts: network().machine.hosts };
+        let dragonfly =
+            Wiring::Dragonfly { dragonfly: "2x8".parse().expect("a dragonfly"), hosts: network().machine.hosts };
         let kinds = [
             ("\"star\"", true, None),
             ("\"cube\"", false, None),
             ("\"cube\"\nlink = 1e-6", false, Some(Wiring::Cube)),
             ("\"torus 4x2\"\nlink = 1e-6", true, Some(Wiring::Torus("4x2".parse().expect("a torus")))),
             ("\"tree 16x8\"\nlink = 1e-6", true, Some(tree)),
+            ("\"dragonfly 2x8\"\nlink = 1e-6", true, Some(dragonfly)),
         ];
         for (kind, linked, wiring) in kinds {
             let text = network().text().replace("pairs_linked = false", &format!("kind = {kind}"));
