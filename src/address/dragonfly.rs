@@ -1,6 +1,6 @@
 //! Hosts on a dragonfly.
 
-use super::factors;
+use super::{dimension_for, factors};
 use std::fmt;
 use std::str::FromStr;
 
@@ -13,7 +13,7 @@ use std::str::FromStr;
 /// let dragonfly: Dragonfly = "2x6".parse()?; // hosts on a router, routers in a group
 /// assert_eq!((dragonfly.group(), dragonfly.to_string()), (12, "2x6".into()));
 /// // All hosts send to the one 16 places further on: eight of each group to the next group, over one link.
-/// assert_eq!(dragonfly.busiest(64, &[(16, 1.0)]), 8.0);
+/// assert_eq!(dragonfly.busiest(64, 16, false), 8);
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -45,18 +45,36 @@ impl Dragonfly {
         2.0 + near + far * (1.0 + 2.0 * (routers - 1.0) / routers)
     }
 
-    /// What goes over the busiest link between two groups if each of so many hosts sends to others so many places further on, as much as stands
-    /// with each.
-    pub fn busiest(&self, hosts: usize, strides: &[(usize, f64)]) -> f64 {
+    /// The same between those of so many hosts whose numbers differ in one bit, in the mean of the bits; `None` where it is another number for
+    /// other hosts.
+    pub fn links_by_bit(&self, hosts: usize) -> Option<f64> {
+        let [router, routers] = self.of;
+        let halved = |block: usize| block.is_power_of_two() || block >= hosts;
+        let far = 3.0 + 2.0 * (routers as f64 - 1.0) / routers as f64;
+        let links = |bit: u32| match 1 << bit {
+            near if near < router => 2.0,
+            near if near < self.group() => 3.0,
+            _ => far,
+        };
+        let bits = dimension_for(hosts);
+        let all: f64 = (0..bits).map(links).sum();
+        (halved(router) && halved(self.group())).then(|| all / f64::from(bits.max(1)))
+    }
+
+    /// Messages over the busiest link between two groups, as if all of these were whole, if each of so many hosts sends one to the host so many places further on; or,
+    /// `by_xor`, to the one whose number differs in that bit.
+    pub fn busiest(&self, hosts: usize, stride: usize, by_xor: bool) -> usize {
         let group = self.group();
-        let groups = hosts.div_ceil(group);
-        let mut loads = vec![0.0; groups];
-        for &(stride, sent) in strides {
-            let (over, rest) = (stride / group, stride % group);
-            loads[over % groups] += sent * (group - rest) as f64;
-            loads[(over + 1) % groups] += sent * rest as f64;
+        let (over, rest) = (stride / group, stride % group);
+        // Blocks of a group change places within it.
+        let stays = by_xor && group.is_multiple_of(2 * stride);
+        let most = if hosts < 2 * group { hosts.saturating_sub(group) } else { group };
+        let there = if over > 0 { group - rest } else { 0 };
+        if stays {
+            0
+        } else {
+            there.max(rest).min(most)
         }
-        loads.into_iter().skip(1).fold(0.0, f64::max)
     }
 }
 
@@ -86,29 +104,44 @@ impl FromStr for Dragonfly {
 mod tests {
     use super::*;
 
-    /// Every message counted, in groups that are all there.
+    /// Every message counted: as many where all groups are whole, and by XOR no more.
     #[test]
     fn links_between_groups_carry_what_is_counted() {
-        for (router, routers, groups) in [(1, 1, 5), (2, 3, 4), (2, 6, 6), (4, 2, 3), (3, 1, 2)] {
+        let mut exact = 0;
+        for (router, routers, hosts) in
+            [(1, 1, 8usize), (2, 3, 24), (2, 6, 64), (4, 2, 64), (4, 2, 65), (2, 6, 13), (3, 1, 48), (2, 8, 256)]
+        {
             let dragonfly = Dragonfly::new(router, routers).expect("a dragonfly");
-            let (group, hosts) = (router * routers, router * routers * groups);
-            for strides in
-                [vec![(1, 1.0)], vec![(group, 0.5)], vec![(hosts / 2, 2.0), (hosts - 1, 1.0), (group + 1, 0.25)]]
+            let group = dragonfly.group();
+            for (stride, by_xor) in
+                (0..hosts.ilog2()).flat_map(|bit| [(1 << bit, true), (1 << bit, false), (1 << bit | 1, false)])
             {
-                let mut loads = vec![0.0; groups * groups];
-                for (from, &(stride, sent)) in (0..hosts).flat_map(|from| strides.iter().map(move |s| (from, s))) {
-                    let (a, b) = (from / group, (from + stride) % hosts / group);
-                    loads[a * groups + b] += if a == b { 0.0 } else { sent };
+                let groups = hosts.div_ceil(group);
+                let mut counted = vec![0; groups * groups];
+                for from in 0..hosts {
+                    let to = if by_xor { from ^ stride } else { (from + stride) % hosts };
+                    if to < hosts && from / group != to / group {
+                        counted[from / group * groups + to / group] += 1;
+                    }
                 }
-                let most = loads.into_iter().fold(0.0, f64::max);
-                assert_eq!(dragonfly.busiest(hosts, &strides), most, "{dragonfly} {groups} {strides:?}");
+                let (most, stated) = (counted.into_iter().max().unwrap_or(0), dragonfly.busiest(hosts, stride, by_xor));
+                let whole = hosts.is_multiple_of(group);
+                assert!(
+                    most <= stated || !whole && !by_xor,
+                    "{dragonfly}, {hosts}, {stride} {by_xor}: {most}, {stated}"
+                );
+                if whole && !by_xor {
+                    assert_eq!(most, stated, "{dragonfly}, {hosts}, {stride}");
+                }
+                exact += usize::from(most == stated);
             }
         }
+        assert!(exact > 100, "{exact}");
     }
 
     #[test]
     fn links_in_the_mean_are_those_of_all_pairs() {
-        for (router, routers, groups) in [(1, 3, 3), (2, 3, 3), (2, 6, 6)] {
+        for (router, routers, groups) in [(1, 3, 3), (2, 3, 3), (2, 6, 6), (2, 8, 8)] {
             let hosts = router * routers * groups;
             let links = |from: usize, to: usize| {
                 let [(a, i), (b, j)] = [from, to].map(|host| (host / (router * routers), host / router % routers));
@@ -124,6 +157,16 @@ mod tests {
             let mean = all as f64 / (hosts * (hosts - 1)) as f64;
             let stated = Dragonfly::new(router, routers).expect("a dragonfly").links(hosts);
             assert!((mean - stated).abs() < 1e-9, "{router} {routers}: {mean}, {stated}");
+            if (router * routers * groups).is_power_of_two() {
+                let bits =
+                    (0..hosts.ilog2()).map(|bit| (0..hosts).map(|from| links(from, from ^ 1 << bit)).sum::<usize>());
+                let mean = bits.sum::<usize>() as f64 / (hosts * hosts.ilog2() as usize) as f64;
+                let stated = Dragonfly::new(router, routers).and_then(|there| there.links_by_bit(hosts));
+                assert!(
+                    stated.is_some_and(|stated| (mean - stated).abs() < 0.5),
+                    "{router} {routers}: {mean}, {stated:?}"
+                );
+            }
         }
     }
 

@@ -47,22 +47,6 @@ impl Torus {
         self.sides.iter().map(|&side| (side * side / 4) as f64 / side as f64).sum()
     }
 
-    /// What goes over a link of the busiest side in the mean, in one direction, if each host sends to others so many places further on, as much
-    /// as stands with each.
-    pub fn busiest(&self, strides: &[(usize, f64)]) -> f64 {
-        let of_side = |(side, &hosts): (usize, &usize)| {
-            let (below, links) = (self.stride(side), |by: usize| (by % hosts).min(hosts - by % hosts) as f64);
-            let along = |&(stride, sent): &(usize, f64)| {
-                // One more for the hosts that the sides before carry over.
-                let carried = (stride % below) as f64 / below as f64;
-                let by = stride / below;
-                sent * ((1.0 - carried) * links(by) + carried * links(by + 1))
-            };
-            strides.iter().map(along).sum::<f64>()
-        };
-        self.sides.iter().enumerate().map(of_side).fold(0.0, f64::max)
-    }
-
     /// Links from one host to another.
     pub fn links_between(&self, from: usize, to: usize) -> usize {
         let along = |(side, &hosts): (usize, &usize)| {
@@ -118,30 +102,6 @@ impl FromStr for Torus {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Every message counted.
-    #[test]
-    fn the_busiest_side_carries_what_is_counted() {
-        for sides in [&[5][..], &[4, 3], &[2, 3, 4], &[8, 4, 4]] {
-            let torus = Torus::new(sides).expect("a torus");
-            let hosts = torus.hosts();
-            for strides in [vec![(1, 1.0)], vec![(hosts / 2, 0.5)], vec![(2, 0.25), (hosts / 3, 1.0), (hosts - 1, 3.0)]]
-            {
-                let counted = (0..sides.len()).map(|side| {
-                    let links = |from: usize, stride: usize| {
-                        let by = torus.along(side, from, (from + stride) % hosts);
-                        by.min(sides[side] - by) as f64
-                    };
-                    let sent = strides
-                        .iter()
-                        .map(|&(stride, sent)| sent * (0..hosts).map(|from| links(from, stride)).sum::<f64>());
-                    sent.sum::<f64>() / hosts as f64
-                });
-                let (most, stated) = (counted.fold(0.0, f64::max), torus.busiest(&strides));
-                assert!((most - stated).abs() < 1e-9, "{torus} {strides:?}: {most}, {stated}");
-            }
-        }
-    }
 
     #[test]
     fn every_host_is_reached_along_the_sides() {

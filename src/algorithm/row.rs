@@ -82,8 +82,8 @@ pub struct Algorithm {
     /// How many times as long transfers take through one port where not all dimensions are used at once, as messages that leave a rank in
     /// later rounds share it with longer ones, for which other ranks wait: as measured.
     pub shared_port: f64,
-    /// Where all ranks send at once: how many ranks further on, and the part of what a rank sends that goes so far. Empty where few do, or each
-    /// to the next one.
+    /// Of a broadcast or a reduce in which many ranks send at once: how many places further on (on cubes, to the rank whose number differs in that
+    /// bit), and the part of what a rank sends that goes so far. What is not named shares no link: it goes to the next rank, or few send.
     pub strides: fn(&Shape) -> Vec<(usize, f64)>,
     /// Elements that go into, or out of, the host through whose ports the most go, where it has been thought of; see [`Shape::on_host`].
     pub crossing: Option<fn(&Shape) -> f64>,

@@ -8,13 +8,9 @@ pub fn dimensions(shape: &Shape) -> Vec<(usize, f64)> {
     (0..shape.n).map(|port| (1 << port, 1.0 / f64::from(shape.n))).collect()
 }
 
-/// Of trees of whole vectors, in whose last round half of the ranks send: half of that, which is the most. Of one that is made for a torus
-/// nothing, as its messages go round the rings.
+/// Of trees, in whose last round half of the ranks send: half of that, which is the most.
 pub fn tree(shape: &Shape) -> Vec<(usize, f64)> {
-    match shape.parameters.latency.torus {
-        Some(_) => Vec::new(),
-        None => dimensions(shape).into_iter().map(|(stride, part)| (stride, part / 2.0)).collect(),
-    }
+    dimensions(shape).into_iter().map(|(stride, part)| (stride, part / 2.0)).collect()
 }
 
 /// Half across the lowest dimension, a quarter across the next, and so on: exchanges that end there, and paths by the Gray code.
@@ -40,7 +36,10 @@ mod tests {
     #[test]
     fn parts_are_what_goes_so_far() -> crate::Result<()> {
         let names = ["msbt", "hamiltonian_path", "scatter_all_gather", "circulant"];
-        for (name, size) in names.into_iter().flat_map(|name| [8, 16, 32].map(|size| (name, size))) {
+        for (name, size) in names.into_iter().flat_map(|name| [8usize, 12, 16, 20, 32].map(|size| (name, size))) {
+            if name != "circulant" && !size.is_power_of_two() {
+                continue;
+            }
             let algorithm = registry::find(Collective::Broadcast, name)?;
             let call = Call::new(Collective::Broadcast, size, 64 * size);
             let packet = (!algorithm.packets.is_empty()).then_some(2);

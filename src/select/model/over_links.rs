@@ -4,7 +4,7 @@ use super::super::{Machine, PACKET_COST};
 use super::latency;
 use crate::address::{dimension_for, nodes_a_rank};
 use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
-use crate::collective::Call;
+use crate::collective::{Call, Collective};
 use crate::schedule::messages_under_way;
 
 /// So much longer messages take that wait for their receivers, where packets have a limit.
@@ -241,8 +241,10 @@ fn slower(
     let turning = if both_ways && !in_turn { TURNING } else { 1.0 };
     let one_after_the_other = machine.ports != PortModel::AllPorts && !parameters.symmetrized;
     let port = port * if one_after_the_other { algorithm.shared_port } else { 1.0 };
-    let links = machine.wiring.filter(|_| call.host_count() == call.size);
-    let shared = links.map_or(1.0, |links| links.wiring.sharing(call.size, &(algorithm.strides)(shape)));
+    let rooted = matches!(algorithm.collective, Collective::Broadcast | Collective::Reduce);
+    let links = machine.wiring.filter(|_| rooted && machine.ports != PortModel::AllPorts);
+    let strides = || (algorithm.strides)(shape);
+    let shared = links.map_or(1.0, |links| links.wiring.sharing(shape.size, algorithm.cube_edges, strides));
     direct * port * turning * shared * if waiting { UNBUFFERED } else { 1.0 }
 }
 
@@ -278,7 +280,6 @@ fn congestion(call: &Call) -> f64 {
 mod tests {
     use super::*;
     use crate::algorithm::{registry, verify::schedules};
-    use crate::collective::Collective;
     use crate::schedule::Kind;
     use crate::select::{choose, OfLinks, Options, Wiring};
 

@@ -258,6 +258,8 @@ mod tests {
     fn files_that_make_no_sense_are_refused_by_key() {
         let (network, shared) = (network().text(), shared().text());
         let broken = [
+            (network.replace("pairs_linked = false", "kind = \"dragonfly 8\"\nlink = 1e-6"), "dragonfly"),
+            (network.replace("pairs_linked = false", "kind = \"dragonfly 2x8\""), "link"),
             ("".to_string(), "machine"),
             ("[machine".to_string(), "TOML"),
             (network.replace("tau = ", "tao = "), "tao"),
