@@ -13,7 +13,7 @@ use std::str::FromStr;
 /// let dragonfly: Dragonfly = "2x6".parse()?; // hosts on a router, routers in a group
 /// assert_eq!((dragonfly.group(), dragonfly.to_string()), (12, "2x6".into()));
 /// // All hosts send to the one 16 places further on: eight of each group to the next group, over one link.
-/// assert_eq!(dragonfly.busiest(64, 16, false), 8);
+/// assert_eq!(dragonfly.busiest(72, 16, false), 8);
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -61,13 +61,13 @@ impl Dragonfly {
         (halved(router) && halved(self.group())).then(|| all / f64::from(bits.max(1)))
     }
 
-    /// Messages over the busiest link between two groups, as if all of these were whole, if each of so many hosts sends one to the host so many places further on; or,
-    /// `by_xor`, to the one whose number differs in that bit.
+    /// Messages over the busiest link between two groups, if each of so many hosts sends one to the host so many places further on, half of them
+    /// at most; or, `by_xor`, to the one whose number differs in that bit. Partial groups count as whole.
     pub fn busiest(&self, hosts: usize, stride: usize, by_xor: bool) -> usize {
         let group = self.group();
         let (over, rest) = (stride / group, stride % group);
         // Blocks of a group change places within it.
-        let stays = by_xor && group.is_multiple_of(2 * stride);
+        let stays = by_xor && stride < group && group.is_multiple_of(2 * stride);
         let most = if hosts < 2 * group { hosts.saturating_sub(group) } else { group };
         let there = if over > 0 { group - rest } else { 0 };
         if stays {
@@ -108,9 +108,17 @@ mod tests {
     #[test]
     fn links_between_groups_carry_what_is_counted() {
         let mut exact = 0;
-        for (router, routers, hosts) in
-            [(1, 1, 8usize), (2, 3, 24), (2, 6, 64), (4, 2, 64), (4, 2, 65), (2, 6, 13), (3, 1, 48), (2, 8, 256)]
-        {
+        for (router, routers, hosts) in [
+            (1, 1, 8usize),
+            (2, 3, 24),
+            (2, 6, 64),
+            (4, 2, 64),
+            (4, 2, 65),
+            (2, 6, 13),
+            (3, 1, 48),
+            (2, 6, 72),
+            (2, 8, 256),
+        ] {
             let dragonfly = Dragonfly::new(router, routers).expect("a dragonfly");
             let group = dragonfly.group();
             for (stride, by_xor) in

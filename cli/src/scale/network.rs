@@ -104,9 +104,10 @@ impl Network {
             Network::Hypercube => Some(Wiring::Cube),
             Network::Torus => Torus::new(&box_of(hosts)).map(Wiring::Torus),
             Network::FatTree | Network::FatTreeHalf => switches(hosts).map(|switches| Wiring::Tree { switches, hosts }),
-            Network::Dragonfly => {
-                Dragonfly::new(2, groups(hosts)).map(|dragonfly| Wiring::Dragonfly { dragonfly, hosts })
-            }
+            // In one group there is nothing to say.
+            Network::Dragonfly => Dragonfly::new(2, groups(hosts))
+                .filter(|dragonfly| hosts > dragonfly.group())
+                .map(|dragonfly| Wiring::Dragonfly { dragonfly, hosts }),
             Network::Star => None,
         }
     }

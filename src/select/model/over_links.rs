@@ -310,7 +310,7 @@ mod tests {
     }
 
     /// Between groups of 12 hosts there is one link: what goes far over all skips at once waits for it (SimGrid, 64 hosts, 256 KiB: `circulant`
-    /// 186 us, `scatter_all_gather` 111; 16 MiB: 7.3 ms, `chain` 2.5), as known of so many hosts with a rank each.
+    /// 186 us, `scatter_all_gather` 111; 16 MiB: 7.3 ms, `chain` 2.5), which is known of calls on all 64 hosts only.
     #[test]
     fn long_vectors_stay_near_where_links_are_shared() -> crate::Result<()> {
         let wiring = Wiring::Dragonfly { dragonfly: "2x6".parse().expect("a dragonfly"), hosts: 64 };
