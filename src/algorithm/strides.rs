@@ -36,10 +36,8 @@ mod tests {
     #[test]
     fn parts_are_what_goes_so_far() -> crate::Result<()> {
         let names = ["msbt", "hamiltonian_path", "scatter_all_gather", "circulant"];
-        for (name, size) in names.into_iter().flat_map(|name| [8usize, 12, 16, 20, 32].map(|size| (name, size))) {
-            if name != "circulant" && !size.is_power_of_two() {
-                continue;
-            }
+        let cubes = names.into_iter().flat_map(|name| [8, 16, 32].map(|size| (name, size)));
+        for (name, size) in cubes.chain([("circulant", 12), ("circulant", 20)]) {
             let algorithm = registry::find(Collective::Broadcast, name)?;
             let call = Call::new(Collective::Broadcast, size, 64 * size);
             let packet = (!algorithm.packets.is_empty()).then_some(2);

@@ -79,8 +79,9 @@ fn farther(algorithm: &Algorithm, shape: &Shape, machine: &Machine) -> f64 {
 
 /// The seconds of so many hops between hosts, each of which takes that long in the mean. Where it is known how hosts are linked by the links:
 /// those that the formula says, or, where all ranks, or leaders, exchange messages along the edges of the cube, those between hosts whose
-/// numbers differ in one bit. (Packets wait for each other on the links that they share, which is predicted on a dragonfly only, in `over_links`, and in trees from a root
-/// other algorithms, of which no links are known, go to near hosts as well: these stay what hops are in the mean.)
+/// numbers differ in one bit. (Packets wait for each other on the links that they share, which is predicted on a dragonfly only, in
+/// `over_links`, and in trees from a root other algorithms, of which no links are known, go to near hosts as well: these stay what hops
+/// are in the mean.)
 pub fn of_hops(
     hops: f64,
     hop: f64,
