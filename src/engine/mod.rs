@@ -229,8 +229,7 @@ impl Engine {
         match trouble.map(|trouble| *trouble) {
             Some(_) if self.agreement.failure.is_some() => (),
             Some(Trouble::Failed(error)) => self.fail_here(error),
-            Some(Trouble::Stray { expected, found, peer }) => {
-                let number = expected.number.min(found.number);
+            Some(Trouble::Stray { number, peer }) => {
                 let finding = self.agreement.mismatch(number, &mut *self.transport);
                 if finding == AGREED {
                     let rank = self.agreement.rank;

@@ -70,8 +70,8 @@ pub(crate) struct Token {
 /// Why messages cannot go on.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// A message of another call than the one that this rank is in has come.
-    Stray { expected: Stamp, found: Stamp, peer: usize },
+    /// A message has come from another call than the one under this number that this rank is in, or of an earlier number.
+    Stray { number: u64, peer: usize },
     /// A message of this call has come that is longer or shorter than its receive; bytes.
     Length { stamp: Stamp, peer: usize, expected: usize, found: usize },
     /// The transport has failed.
@@ -79,8 +79,8 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
-    pub fn stray(expected: Stamp, found: Stamp, peer: usize) -> Box<Trouble> {
-        Box::new(Trouble::Stray { expected, found, peer })
+    pub fn stray(number: u64, peer: usize) -> Box<Trouble> {
+        Box::new(Trouble::Stray { number, peer })
     }
 
     pub fn length(stamp: Stamp, peer: usize, expected: usize, found: usize) -> Box<Trouble> {

@@ -117,13 +117,13 @@ impl Transport for Threads {
             let Some(messages) = arrived.messages.get_mut(&peer) else { continue };
             let left_over = messages.iter().find(|(stamp, _)| stamp.number < self.oldest);
             if let (Some(&(found, _)), Some(&(_, expected, _))) = (left_over, waiting.front()) {
-                return Err(Trouble::stray(expected, found, peer));
+                return Err(Trouble::stray(expected.number.min(found.number), peer));
             }
             let mut at = 0;
             while let Some((token, expected, spans)) = waiting.get(at) {
                 let Some(found) = messages.iter().position(|(stamp, _)| stamp == expected) else {
-                    if let Some(&(found, _)) = messages.iter().find(|(stamp, _)| stamp.number == expected.number) {
-                        return Err(Trouble::stray(*expected, found, peer));
+                    if messages.iter().any(|(stamp, _)| stamp.number == expected.number) {
+                        return Err(Trouble::stray(expected.number, peer));
                     }
                     at += 1;
                     continue;

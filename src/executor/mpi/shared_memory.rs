@@ -132,7 +132,7 @@ impl Peer {
         let same_number = self.receives.iter().find(|(_, stamp, _)| stamp.number == found.number);
         if same_number.is_some() || found.number < oldest {
             let expected = same_number.map_or(*expected, |(_, stamp, _)| *stamp);
-            return Err(Trouble::stray(expected, found, self.rank));
+            return Err(Trouble::stray(expected.number.min(found.number), self.rank));
         }
         let bytes = vec![0; message.bytes as usize];
         self.current = Some((receiving, Target::Aside(found, bytes)));
@@ -201,7 +201,7 @@ impl Peer {
             }
             let other = |stamp: &Stamp| stamp.number == expected.number || stamp.number < oldest;
             if let Some(&(found, _)) = self.aside.iter().find(|(stamp, _)| other(stamp)) {
-                return Err(Trouble::stray(expected, found, self.rank));
+                return Err(Trouble::stray(expected.number.min(found.number), self.rank));
             }
         }
         Ok(None)
