@@ -3,8 +3,10 @@
 //! Ranks send round rings: one of every host to one of the next host, so that all ports work at once, and to another of its own. The others
 //! wait, as they do in a collective. What a start-up is, between hosts and within one, and what a byte takes within one, they find out when
 //! all of them send, as they do in a pipelined call: on the cores that they share, and through one port, it goes up with the messages of all.
-//! Over links they send to several others each ([`several`]). What all ranks of several hosts wait for each other, a barrier tells.
+//! Over links they send to several others each ([`several`]); what messages take of which no rank sends and receives at once is measured for
+//! itself ([`alone`]). What all ranks of several hosts wait for each other, a barrier tells.
 
+mod alone;
 mod apart;
 mod links;
 mod several;
@@ -63,7 +65,7 @@ const MOST_PIPED: f64 = 8.0;
 /// Measures what is lacking, but what cannot be seen at the moment; all ranks call this together, and find the same.
 pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     let hosts = cube.hosts.as_ref();
-    let (mut times, mut burst, mut piped, mut single_copy_from) = (None, None, None, None);
+    let (mut times, mut alone, mut burst, mut piped, mut single_copy_from) = (None, None, None, None, None);
     let mut together = Together::default();
     let own_cores = cube.machine.shared.is_some_and(|shared| shared.cores >= cube.size);
     let apart = if lacks.times && own_cores { Apart::keep(cube)? } else { None };
@@ -86,6 +88,7 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
             together.tau = Some(all.max(found.tau));
         }
         if cube.machine.shared.is_none() {
+            alone = Some(alone::alone(cube)?);
             burst = Some(ring.burst(found)?);
         }
         if cube.machine.shared.is_some() {
@@ -111,7 +114,7 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
         }
         _ => None,
     };
-    let found = Measurement { times, together, burst, piped, single_copy_from, near, ..Measurement::default() };
+    let found = Measurement { times, together, alone, burst, piped, single_copy_from, near, ..Measurement::default() };
     let machine = || cube.machine.clone().with(&found);
     let links = if lacks.links { Some(links::links(cube, &machine())?) } else { None };
     together.hop = match hosts {

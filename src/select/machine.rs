@@ -17,6 +17,9 @@ pub struct Machine {
     pub hop: f64,
     /// Where hosts have several ranks: the same while all ranks of each host send to others.
     pub together: Together,
+    /// What messages between hosts take where no rank sends and receives at once, as in trees and to or from a root; `None` where it has not
+    /// been measured: then half a start-up is the sender's.
+    pub alone: Option<Alone>,
     /// Transfer time in seconds per byte.
     pub t_c: f64,
     /// How many ports of a node work at once.
@@ -87,6 +90,15 @@ impl Together {
     }
 }
 
+/// What messages between hosts take where no rank sends and receives at once.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Alone {
+    /// As [`Machine::tau`].
+    pub tau: f64,
+    /// As [`Machine::hop`].
+    pub hop: f64,
+}
+
 /// What has been measured of a machine for which there is no tuning file.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Measurement {
@@ -94,6 +106,8 @@ pub struct Measurement {
     pub times: Option<Times>,
     /// As [`Machine::together`].
     pub together: Together,
+    /// As [`Machine::alone`].
+    pub alone: Option<Alone>,
     /// As [`Machine::burst`].
     pub burst: Option<usize>,
     /// As [`Machine::piped`].
@@ -113,6 +127,7 @@ impl Measurement {
         Measurement {
             times: self.times.or(other.times),
             together: self.together.or(other.together),
+            alone: self.alone.or(other.alone),
             burst: self.burst.or(other.burst),
             piped: self.piped.or(other.piped),
             single_copy_from: self.single_copy_from.or(other.single_copy_from),
@@ -150,6 +165,7 @@ impl Machine {
             tau: Times::NEAR.tau,
             hop: Times::NEAR.hop,
             together: Together::default(),
+            alone: None,
             t_c: Times::NEAR.t_c,
             ports: PortModel::OnePort,
             pairs_linked: true,
@@ -174,6 +190,7 @@ impl Machine {
             tau: 10e-6,
             hop: 20e-6,
             together: Together::default(),
+            alone: None,
             t_c: 0.9e-9,
             ports: PortModel::OnePort,
             pairs_linked: true,
@@ -196,13 +213,16 @@ impl Machine {
 
     /// Its times in words, and what its links can do besides a message between any two hosts at a time.
     pub fn times(&self) -> String {
-        let Machine { tau, hop, together, t_c, ports, pairs_linked, burst, piped, near, .. } = *self;
+        let Machine { tau, hop, together, alone, t_c, ports, pairs_linked, burst, piped, near, .. } = *self;
         let piped = piped.map(|piped| format!(", of short messages {:.4}", piped * 1e9)).unwrap_or_default();
         let near = near.map(|near| format!("; within a host {near}")).unwrap_or_default();
         let of_all = |name: &str, time: Option<f64>| {
             time.map(|time| format!(", {name} of all ranks of a host {:.3} us", time * 1e6)).unwrap_or_default()
         };
         let together = of_all("tau", together.tau) + &of_all("hop", together.hop);
+        let alone =
+            alone.map(|Alone { tau, hop }| format!(", one way only: tau {:.3} us, hop {:.3} us", tau * 1e6, hop * 1e6));
+        let together = together + &alone.unwrap_or_default();
         let burst = if burst > 0 { format!(", {burst} bytes pass a link at once") } else { String::new() };
         let ports = if ports == PortModel::AllPorts { ", all ports at once" } else { "" };
         let linked = if pairs_linked { "" } else { ", neighbours linked" };
@@ -216,7 +236,7 @@ impl Machine {
 
     /// With what has been measured in place of what was not known.
     pub fn with(self, measurement: &Measurement) -> Machine {
-        let Measurement { together, piped, single_copy_from, near, links, .. } = *measurement;
+        let Measurement { together, alone, piped, single_copy_from, near, links, .. } = *measurement;
         let Links { ports, pairs_linked } =
             links.unwrap_or(Links { ports: self.ports, pairs_linked: self.pairs_linked });
         let machine = Machine {
@@ -226,6 +246,7 @@ impl Machine {
             piped: piped.or(self.piped),
             // What a file says is not measured again where only something else is lacking.
             together: self.together.or(together),
+            alone: self.alone.or(alone),
             single_copy_from: self.single_copy_from.or(single_copy_from),
             ..self
         };

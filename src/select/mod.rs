@@ -32,7 +32,7 @@ pub mod tuning;
 mod wiring;
 
 pub use corrections::{By, Checked, Timed, REACH};
-pub use machine::{Links, Machine, Measurement, SharedMemory, Times, Together, PACKET_COST};
+pub use machine::{Alone, Links, Machine, Measurement, SharedMemory, Times, Together, PACKET_COST};
 pub use model::predict;
 pub use overrides::{parse_bytes, Overrides};
 pub use settings::{Lacks, Settings, Sources};

@@ -4,7 +4,7 @@
 //! rank draws the same conclusions from them.
 
 use super::tuning::{default_place, Here, Tuning};
-use super::{Links, Machine, Measurement, Overrides, Spread, Times, Together};
+use super::{Alone, Links, Machine, Measurement, Overrides, Spread, Times, Together};
 use crate::algorithm::PortModel;
 use crate::error::{Error, Result};
 use std::ffi::OsString;
@@ -95,6 +95,7 @@ impl Sources {
         field(&bits_text(measured.times.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
         field(&bits_text(measured.together.tau.map(|tau| [tau])));
         field(&bits_text(measured.together.hop.map(|hop| [hop])));
+        field(&bits_text(measured.alone.map(|Alone { tau, hop }| [tau, hop])));
         field(&measured.burst.map_or(String::new(), |bytes| bytes.to_string()));
         field(&bits_text(measured.piped.map(|piped| [piped])));
         field(&measured.single_copy_from.map_or(String::new(), |bytes| bytes.to_string()));
@@ -126,6 +127,7 @@ impl Sources {
         let measured = Measurement {
             times: bits_of(&field()?).map(times),
             together: Together { tau: bits_of(&field()?).map(|[tau]| tau), hop: bits_of(&field()?).map(|[hop]| hop) },
+            alone: bits_of(&field()?).map(|[tau, hop]| Alone { tau, hop }),
             burst: field()?.parse().ok(),
             piped: bits_of(&field()?).map(|[piped]| piped),
             single_copy_from: field()?.parse().ok(),
@@ -274,7 +276,8 @@ mod tests {
                     let piped = times.map(|_| 0.3);
                     let burst = times.map(|_| 4096);
                     let links = burst.map(|_| Links { ports: PortModel::AllPorts, pairs_linked: mpi.is_none() });
-                    let measured = Measurement { times, together, burst, piped, single_copy_from, near, links };
+                    let alone = times.map(|_| Alone { tau: 0.8, hop: 0.9 });
+                    let measured = Measurement { times, together, alone, burst, piped, single_copy_from, near, links };
                     let sources = Sources { here: here(mpi), variables, file: file.clone(), measured };
                     assert_eq!(Sources::parse(&sources.text()), Some(sources));
                 }

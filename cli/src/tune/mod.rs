@@ -158,7 +158,7 @@ struct Found {
 /// median.
 #[cfg(feature = "mpi")]
 fn usual(all: &[hypercoll::select::Measurement]) -> hypercoll::select::Measurement {
-    use hypercoll::select::{Measurement, Times, Together};
+    use hypercoll::select::{Alone, Measurement, Times, Together};
     let quartile = |part: &dyn Fn(&Measurement) -> Option<f64>| {
         let mut values: Vec<f64> = all.iter().filter_map(part).collect();
         values.sort_by(f64::total_cmp);
@@ -169,11 +169,13 @@ fn usual(all: &[hypercoll::select::Measurement]) -> hypercoll::select::Measureme
         let (tau, hop, t_c) = (part(|times| times.tau)?, part(|times| times.hop)?, part(|times| times.t_c)?);
         Some(Times { tau, hop, t_c })
     };
+    let alone = |part: fn(Alone) -> f64| quartile(&|measured| measured.alone.map(part));
     let mut copies: Vec<usize> = all.iter().filter_map(|measured| measured.single_copy_from).collect();
     copies.sort_unstable();
     Measurement {
         times: times(&|m| m.times),
         together: Together { tau: quartile(&|m| m.together.tau), hop: quartile(&|m| m.together.hop) },
+        alone: alone(|alone| alone.tau).zip(alone(|alone| alone.hop)).map(|(tau, hop)| Alone { tau, hop }),
         piped: quartile(&|m| m.piped),
         single_copy_from: copies.get(copies.len() / 2).copied(),
         near: times(&|m| m.near),
@@ -217,10 +219,10 @@ impl Found {
         origin: hypercoll::select::tuning::Origin,
     ) -> (hypercoll::select::tuning::Tuning, links::Links, packet::Packet) {
         use hypercoll::select::tuning::{Measured, Shared, Tuning};
-        use hypercoll::select::{Measurement, Times, Together};
+        use hypercoll::select::{Alone, Measurement, Times, Together};
         use ranks::Value;
         let Found { eager, mut links, packet } = self;
-        let Measurement { times, together, piped, single_copy_from, near, .. } = *at_work;
+        let Measurement { times, together, alone, piped, single_copy_from, near, .. } = *at_work;
         if let Some(Times { tau, hop, .. }) = times.filter(|_| near.is_some()) {
             (links.tau, links.hop) = (Value::once(tau), Value::once(hop));
         }
@@ -245,6 +247,7 @@ impl Found {
             }),
             single_copy_from,
             together: Together { tau: together.tau.map(four_digits), hop: together.hop.map(four_digits) },
+            alone: alone.map(|Alone { tau, hop }| Alone { tau: four_digits(tau), hop: four_digits(hop) }),
             wiring: None,
             checked: None,
         };
@@ -261,7 +264,7 @@ fn four_digits(value: f64) -> f64 {
 #[cfg(all(test, feature = "mpi"))]
 mod tests {
     use super::usual;
-    use hypercoll::select::{Measurement, Times, Together};
+    use hypercoll::select::{Alone, Measurement, Times, Together};
 
     #[test]
     fn what_was_disturbed_does_not_count() {
@@ -271,6 +274,7 @@ mod tests {
             Measurement {
                 times: Some(one),
                 together: Together { tau: Some(5.0 * times), hop: Some(4.0 * times) },
+                alone: Some(Alone { tau: 6.0 * times, hop: 7.0 * times }),
                 single_copy_from,
                 near: Some(one),
                 ..Measurement::default()

@@ -9,6 +9,7 @@ use crate::comm::Hypercube;
 use crate::error::Result;
 use crate::operation::SystemOperation;
 use crate::select::Options;
+use std::slice;
 use std::time::Instant;
 
 /// Ranks of other hosts to each of which a rank sends, at most: each takes a connection.
@@ -53,12 +54,12 @@ impl Senders {
         let both = [self.messages(cube, 1), self.messages(cube, others)];
         for messages in &both {
             // The first messages between two ranks open their connection.
-            messages.send(1)?;
+            Messages::send(cube, slice::from_ref(messages), 1)?;
         }
         let mut times = [[0.0; TURNS]; 2];
         for turn in 0..TURNS {
             for (times, messages) in times.iter_mut().zip(&both) {
-                times[turn] = messages.send(ROUNDS)?;
+                times[turn] = Messages::send(cube, slice::from_ref(messages), ROUNDS)?;
             }
         }
         let sends = self.ranks.contains(&cube.rank);
@@ -86,37 +87,43 @@ impl Senders {
     }
 
     /// The call in which each sends so many short messages.
-    fn messages<'c>(&self, cube: &'c Hypercube, others: usize) -> Messages<'c> {
+    fn messages(&self, cube: &Hypercube, others: usize) -> Messages {
         let at = self.ranks.iter().position(|&rank| rank == cube.rank);
         let [to, from] = at.map(|at| self.peers(at, others)).unwrap_or_default();
+        Messages::of(cube, &to, &from)
+    }
+}
+
+/// A call in which ranks send short messages to each other.
+pub(super) struct Messages {
+    call: Call,
+    /// That this rank sends, and that it receives.
+    bytes: [usize; 2],
+}
+
+impl Messages {
+    /// That in which this rank sends to these, and receives from these.
+    pub(super) fn of(cube: &Hypercube, to: &[usize], from: &[usize]) -> Messages {
         let (mut sends, mut receives) = (vec![0; cube.size], vec![0; cube.size]);
         to.iter().for_each(|&rank| sends[rank] = SHORT);
         from.iter().for_each(|&rank| receives[rank] = SHORT);
         let call = Call::new(Collective::AllToAll, cube.size, SHORT);
         let call = call.with_layout(Layout::of_row(cube.rank, &sends, &receives));
-        Messages { cube, call, bytes: to.len() * SHORT }
+        Messages { call, bytes: [to.len() * SHORT, from.len() * SHORT] }
     }
-}
 
-struct Messages<'c> {
-    cube: &'c Hypercube,
-    call: Call,
-    /// That this rank sends, and receives.
-    bytes: usize,
-}
-
-impl Messages<'_> {
-    /// The seconds that it takes, in the mean of so many times, one after the other.
-    fn send(&self, rounds: usize) -> Result<f64> {
+    /// The seconds that these calls take, one after the other, in the mean of so many times. All ranks call this together.
+    pub(super) fn send(cube: &Hypercube, calls: &[Messages], rounds: usize) -> Result<f64> {
         // All that the environment could ask for is said, as what is measured is this.
         let algorithm = registry::find(Collective::AllToAll, "shift")?;
         let parameters = Parameters::new(PortModel::OnePort);
         let options = Options::exactly(algorithm, &parameters);
-        let (send, mut receive) = (vec![1u8; self.bytes], vec![0u8; self.bytes]);
-        self.cube.barrier()?;
+        let most = |which: usize| calls.iter().map(|messages| messages.bytes[which]).max().unwrap_or_default();
+        let (send, mut receive) = (vec![1u8; most(0)], vec![0u8; most(1)]);
+        cube.barrier()?;
         let start = Instant::now();
-        for _ in 0..rounds {
-            self.cube.collective(self.call.clone()).options(&options).run(&send[..], &mut receive[..])?;
+        for Messages { call, bytes: [sent, received] } in (0..rounds).flat_map(|_| calls) {
+            cube.collective(call.clone()).options(&options).run(&send[..*sent], &mut receive[..*received])?;
         }
         Ok(start.elapsed().as_secs_f64() / rounds as f64)
     }

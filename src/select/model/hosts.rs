@@ -95,7 +95,16 @@ fn links(algorithm: &Algorithm, shape: &Shape, parameters: &Parameters, machine:
 }
 
 /// The time of a call on hosts with several ranks.
-pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
+///
+/// `meeting`: what a round takes in which all hosts wait for each other.
+pub fn time(
+    algorithm: &Algorithm,
+    call: &Call,
+    element: usize,
+    parameters: &Parameters,
+    machine: &Machine,
+    meeting: f64,
+) -> f64 {
     let shape = algorithm.shape(call, parameters);
     let formula = algorithm.in_a_row(&shape);
     let bytes = element.max(1) as f64;
@@ -111,7 +120,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let (in_turn, apart) = links(algorithm, &shape, parameters, machine);
     let link = (crossing / ports.max(apart)).max(if in_packets { shape.packet() as f64 } else { 0.0 });
     // What a link lets pass at once, as far as it has recovered between calls, while all hosts wait for each other once.
-    let recovered = f64::from(dimension_for(shape.hosts)) * (machine.tau + machine.hop) / transfers;
+    let recovered = f64::from(dimension_for(shape.hosts)) * meeting / transfers;
     let at_rate = (link - in_turn * recovered.min(machine.burst as f64 / bytes)).max(0.0);
     // Besides transfers and hops: start-ups, and what packets cost, as if every rank had a host of its own.
     let all = formula.hops as f64;
@@ -120,7 +129,7 @@ pub fn time(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Par
     let Together { tau, hop } = if together { machine.together } else { Together::default() };
     let tau = tau.unwrap_or(machine.tau);
     let steady = Machine { tau, burst: 0, wiring: None, ..machine.clone() };
-    let alone = over_links::time(algorithm, call, element, parameters, &steady);
+    let alone = over_links::time(algorithm, call, element, parameters, &steady, meeting);
     let besides = (alone - formula.elements * transfers - all * machine.hop).max(0.0);
     let near = machine.near.unwrap_or(Times::NEAR);
     // What leaders send to other leaders none of their ranks copies.
@@ -224,13 +233,9 @@ mod tests {
         let parameters = Parameters::new(PortModel::OnePort);
         for (count, bytes) in [(64, 3.0 * 512.0), (1 << 14, 2.0 * 1.5e-4 / 1.69e-7)] {
             let predicted = |burst| {
-                time(
-                    algorithm,
-                    &call(Collective::Broadcast, count),
-                    8,
-                    &parameters,
-                    &emulated(Together::default(), burst),
-                )
+                let machine = emulated(Together::default(), burst);
+                let meeting = machine.tau + machine.hop;
+                time(algorithm, &call(Collective::Broadcast, count), 8, &parameters, &machine, meeting)
             };
             let saved = predicted(0) - predicted(16 << 10);
             assert!((saved / (bytes * 1.69e-7) - 1.0).abs() < 1e-6, "{count}: {saved}");
@@ -245,7 +250,7 @@ mod tests {
         let machine = Machine { ports: PortModel::AllPorts, ..emulated(Together::default(), 0) };
         let predicted = |packet| {
             let parameters = Parameters { packet, ..Parameters::new(PortModel::AllPorts) };
-            time(algorithm, &call(Collective::Broadcast, 1 << 12), 8, &parameters, &machine)
+            time(algorithm, &call(Collective::Broadcast, 1 << 12), 8, &parameters, &machine, machine.tau + machine.hop)
         };
         let vector = f64::from(8 << 12) * machine.t_c;
         assert!(predicted(None) > 4.0 * vector, "{}", predicted(None));

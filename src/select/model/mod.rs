@@ -7,6 +7,7 @@ mod shared_memory;
 
 pub(super) use latency::of as latency;
 
+use self::latency::PassOn;
 use super::{Machine, Options};
 use crate::address::dimension_for;
 use crate::algorithm::{Algorithm, Parameters, PortModel};
@@ -123,11 +124,17 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
 pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
     let one_way = machine.shared.is_none()
         && (algorithm.has_leaders() || over_links::only_sends(algorithm, call, parameters, machine));
-    let one_way = one_way.then(|| latency::one_way(machine));
+    // Whatever the call, ranks wait for each other between calls.
+    let meeting = machine.tau + machine.hop;
+    let one_way = one_way.then(|| {
+        let formula = algorithm.in_a_row(&algorithm.shape(call, parameters));
+        let passes_on = if formula.hops > 1 && algorithm.paths == 0 { PassOn::Several } else { PassOn::One };
+        latency::one_way(machine, passes_on)
+    });
     let machine = one_way.as_ref().unwrap_or(machine);
     match machine.shared {
         Some(shared) => shared_memory::time(algorithm, call, element, parameters, machine, shared),
-        None if call.hosts.is_some() => hosts::time(algorithm, call, element, parameters, machine),
-        None => over_links::time(algorithm, call, element, parameters, machine),
+        None if call.hosts.is_some() => hosts::time(algorithm, call, element, parameters, machine, meeting),
+        None => over_links::time(algorithm, call, element, parameters, machine, meeting),
     }
 }

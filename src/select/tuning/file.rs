@@ -2,7 +2,7 @@
 
 use super::section::{quoted, Entry, Section};
 use super::{checked, Measured, Origin, Shared, Tuning};
-use crate::select::{OfLinks, Times, Together, Wiring};
+use crate::select::{Alone, OfLinks, Times, Together, Wiring};
 use std::fmt::Write;
 use toml::de::DeTable;
 
@@ -22,6 +22,8 @@ impl Tuning {
             ("parameters.hop", hop),
             ("parameters.tau_together", tuning.together.tau.unwrap_or(1.0)),
             ("parameters.hop_together", tuning.together.hop.unwrap_or(1.0)),
+            ("parameters.tau_alone", tuning.alone.map_or(1.0, |alone| alone.tau)),
+            ("parameters.hop_alone", tuning.alone.map_or(1.0, |alone| alone.hop)),
             ("near.tau", near.tau),
             ("near.t_c", near.t_c),
             ("near.hop", near.hop),
@@ -60,6 +62,9 @@ impl Tuning {
             (1, _) if tuning.together != Together::default() => {
                 Err("parameters: tau_together, hop_together: ranks on one host send to no other".into())
             }
+            (1, _) if tuning.alone.is_some() => {
+                Err("parameters: tau_alone, hop_alone: ranks on one host send to no other".into())
+            }
             _ => Ok(tuning),
         }
     }
@@ -82,10 +87,16 @@ impl Tuning {
         };
         let section = file.section("parameters")?;
         let keys = ["tau", "hop", "t_c", "ports", "packet", "burst", "eager"];
-        let others = ["tau_together", "hop_together", "single_copy_from", "pairs_linked", "kind", "link"];
-        section.knows(&[&keys[..], &others].concat())?;
+        let times = ["tau_together", "hop_together", "tau_alone", "hop_alone"];
+        let others = ["single_copy_from", "pairs_linked", "kind", "link"];
+        section.knows(&[&keys[..], &times, &others].concat())?;
         let time = |key| section.optional(key)?.map(|time| time.number()).transpose();
         let together = Together { tau: time("tau_together")?, hop: time("hop_together")? };
+        let alone = match (time("tau_alone")?, time("hop_alone")?) {
+            (Some(tau), Some(hop)) => Some(Alone { tau, hop }),
+            (None, None) => None,
+            _ => return Err("parameters: of tau_alone and hop_alone one is missing".into()),
+        };
         let single_copy_from = section.optional("single_copy_from")?.map(|bytes| bytes.count()).transpose()?;
         let single_copy_from = single_copy_from.map(|bytes| if bytes == 0 { usize::MAX } else { bytes });
         let (pairs_linked, wiring) = kind(&section, machine.hosts)?;
@@ -115,7 +126,7 @@ impl Tuning {
             None
         };
         let checked = file.has("checked").then(|| checked::read(&file.section("checked")?)).transpose()?;
-        Ok(Tuning { machine, parameters, shared_memory, near, single_copy_from, together, wiring, checked })
+        Ok(Tuning { machine, parameters, shared_memory, near, single_copy_from, together, alone, wiring, checked })
     }
 
     /// The text of the file.
@@ -139,10 +150,15 @@ impl Tuning {
         );
         // Writing to a string does not fail.
         let Together { tau, hop } = self.together;
-        for (key, time) in [("tau_together", tau), ("hop_together", hop)] {
+        let (all, one) = ("while all ranks of each host send to others", "where no rank sends and receives at once");
+        for (key, time, when) in [
+            ("tau_together", tau, all),
+            ("hop_together", hop, all),
+            ("tau_alone", self.alone.map(|alone| alone.tau), one),
+            ("hop_alone", self.alone.map(|alone| alone.hop), one),
+        ] {
             if let Some(time) = time {
-                let _ =
-                    writeln!(text, "{key} = {time:e} # the same while all ranks of each host send to others, seconds");
+                let _ = writeln!(text, "{key} = {time:e} # the same {when}, seconds");
             }
         }
         if let Some(OfLinks { wiring, link }) = self.wiring {
@@ -277,6 +293,10 @@ mod tests {
             (network.replace("tau_together = 1.5e-4", "tau_together = 0.0"), "tau_together: 0;"),
             (shared.replace("eager", "hop_together = 1e-6\neager"), "hop_together"),
             (shared.replace("eager", "tau_together = 1e-6\neager"), "tau_together"),
+            (network.replace("hop_alone = 9e-6", "hop_alone = nan"), "parameters.hop_alone"),
+            (network.replace("hop_alone = 9e-6", ""), "hop_alone"),
+            (network.replace("tau_alone = 5e-6", "tau_alone = 0.0"), "tau_alone: 0;"),
+            (shared.replace("eager", "tau_alone = 1e-6\nhop_alone = 1e-6\neager"), "tau_alone"),
             (network.replace("hop = 2e-6", "hop = -1.0"), "near.hop"),
             (shared.replace("hop = 1.5e-5", "hop = nan"), "hop"),
             (network.replace("tau = 1", "tau = -1"), "tau"),

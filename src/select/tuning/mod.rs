@@ -44,7 +44,7 @@ mod section;
 
 pub use place::{default_place, host_name, mpi_name};
 
-use super::{Checked, Machine, OfLinks, SharedMemory, Spread, Times, Together};
+use super::{Alone, Checked, Machine, OfLinks, SharedMemory, Spread, Times, Together};
 use crate::algorithm::PortModel;
 use std::sync::Arc;
 
@@ -63,6 +63,8 @@ pub struct Tuning {
     pub single_copy_from: Option<usize>,
     /// For several ranks on each of several hosts: see [`Machine::together`].
     pub together: Together,
+    /// See [`Machine::alone`].
+    pub alone: Option<Alone>,
     /// How hosts are linked, and what a link takes: see [`Machine::wiring`]. It is not measured, but written into the file by its user.
     pub wiring: Option<OfLinks>,
     /// What calls took where it was made; see [`Machine::checked`].
@@ -190,6 +192,7 @@ impl Tuning {
             tau,
             hop,
             together: self.together,
+            alone: self.alone,
             t_c,
             ports: PortModel::nearest(ports, crate::address::dimension_for(*hosts)),
             pairs_linked,
@@ -247,6 +250,7 @@ mod tests {
             near: Some(Times { tau: 1e-7, hop: 2e-6, t_c: 1e-10 }),
             single_copy_from: Some(256 << 10),
             together: Together { tau: Some(1.5e-4), hop: Some(4.5e-5) },
+            alone: Some(Alone { tau: 5e-6, hop: 9e-6 }),
             wiring: None,
             checked: None,
         }
@@ -256,7 +260,7 @@ mod tests {
         let mut tuning = network();
         tuning.machine.hosts = 1;
         tuning.shared_memory = Some(Shared { cores: 2, piped: Some(3e-10) });
-        (tuning.near, tuning.together) = (None, Together::default());
+        (tuning.near, tuning.together, tuning.alone) = (None, Together::default(), None);
         tuning.single_copy_from = Some(usize::MAX);
         tuning
     }
