@@ -377,7 +377,9 @@ const SHORT: [(&str, &[Short]); 2] = [
             (
                 Collective::Broadcast,
                 4096,
-                &[("hamiltonian_path", OnePort, 785.0), ("hamiltonian_path_middle", OnePort, 1222.0)],
+                // On a third machine, one run of 28 November 2026, `msbt` in the packets that are chosen here, 1368 bytes. (On the machine of the
+                // others `hamiltonian_path` took 785, and its middle 1222.)
+                &[("msbt", OnePort, 668.0), ("hamiltonian_path", OnePort, 709.0)],
             ),
         ],
     ),
