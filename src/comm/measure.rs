@@ -106,11 +106,11 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     drop(apart);
     let near = match hosts {
         Some(hosts) if lacks.near => {
-            let (one, alone) = Ring::of(cube, |rank| mate(hosts, rank)).start_up()?;
+            let (one, single) = Ring::of(cube, |rank| mate(hosts, rank)).start_up()?;
             let together = Ring::of(cube, |rank| next_mate(hosts, rank));
             single_copy_from = together.single_copy_from()?;
             let (latency, tau) = together.start_up()?;
-            Some(Times { tau, hop: (one - alone).max(0.0), t_c: together.per_byte(latency)? })
+            Some(Times { tau, hop: (one - single).max(0.0), t_c: together.per_byte(latency)? })
         }
         _ => None,
     };

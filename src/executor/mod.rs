@@ -70,7 +70,8 @@ pub(crate) struct Token {
 /// Why messages cannot go on.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// A message has come from another call than the one under this number that this rank is in, or of an earlier number.
+    /// A message of another call than this rank's has come. The number is that of the earlier of both, or, where a message does not say its
+    /// own, of this rank's: tags tell numbers apart that are near to each other.
     Stray { number: u64, peer: usize },
     /// A message of this call has come that is longer or shorter than its receive; bytes.
     Length { stamp: Stamp, peer: usize, expected: usize, found: usize },

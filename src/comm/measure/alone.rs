@@ -53,14 +53,33 @@ pub(super) fn alone(cube: &Hypercube) -> Result<Alone> {
         times.sort_by(f64::total_cmp);
         times[TURNS / 4]
     });
+    Ok(of_times(path, (out + back) / 2.0, others))
+}
+
+/// Given what a message takes to go from host to host to so many others, and as many that leave one, or come to it. (How much sooner than others
+/// a rank leaves the barrier before counts as well, but once, however many follow.)
+fn of_times(path: f64, at_once: f64, others: usize) -> Alone {
     let one = path / others as f64;
-    let tau = if others > 1 { of_one_more(one, (out + back) / 2.0, others).min(one) } else { one / 2.0 };
-    Ok(Alone { tau, hop: one - tau })
+    let tau = if others > 1 { of_one_more(one, at_once, others).min(one) } else { one / 2.0 };
+    Alone { tau, hop: one - tau }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_one_more_adds_is_its_start_up() {
+        let found = |path, at_once, others| {
+            let Alone { tau, hop } = of_times(path, at_once, others);
+            [tau, hop].map(|time: f64| (time * 1e9).round() / 1e3)
+        };
+        assert_eq!(found(80e-6, 29e-6, 4), [3.0, 17.0]);
+        assert_eq!(found(20e-6, 20e-6, 1), [10.0, 10.0]);
+        // More than all that one takes it cannot be, and no message is free.
+        assert_eq!(found(80e-6, 500e-6, 4), [20.0, 0.0]);
+        assert_eq!(found(80e-6, 10e-6, 4), [0.2, 19.8]);
+    }
 
     #[test]
     fn a_message_goes_on_where_it_has_come_and_several_have_one_end() {

@@ -39,7 +39,7 @@ const FEW: usize = 8;
 /// Bytes that MPI counts in one message, at most.
 const LARGEST: usize = 1 << 30;
 
-/// The mark of a call: 31 bits of its signature, into which all calls before it have gone, and so their number.
+/// The mark of a call: 31 bits of its signature, into which all calls before it on this communicator have gone, and so their number.
 fn mark(stamp: Stamp) -> u32 {
     (stamp.signature >> 33) as u32
 }
@@ -322,16 +322,17 @@ impl Messages {
         let Message { token: Some(token), stamp: Some(stamp), peer, ref first, ref spans, .. } = *message else {
             return Ok(true);
         };
-        let Some(first) = first.as_deref().and_then(|first| first.get(..received)) else { return Ok(true) };
-        let found = first.split_first_chunk().map(|(header, data)| (u32::from_ne_bytes(*header), data));
-        let Some((header, data)) = found.filter(|(header, _)| header & !FOLLOWS == mark(stamp)) else {
+        let first = first.as_deref().and_then(|first| first.get(..received)).unwrap_or_default();
+        let found = first.split_first_chunk().and_then(|(header, data)| {
+            let header = u32::from_ne_bytes(*header);
+            let (mark, follows) = (header & !FOLLOWS, header & FOLLOWS != 0);
+            let bytes = if follows { u64::from_ne_bytes(*data.first_chunk()?) as usize } else { data.len() };
+            Some((mark, follows, bytes, data))
+        });
+        let Some((_, follows, bytes, data)) = found.filter(|(found, ..)| *found == mark(stamp)) else {
             return Err(Trouble::stray(stamp.number, peer));
         };
-        let (expected, follows) = (total(spans), header & FOLLOWS != 0);
-        let bytes = match data.first_chunk() {
-            Some(length) if follows => u64::from_ne_bytes(*length) as usize,
-            _ => data.len(),
-        };
+        let expected = total(spans);
         if bytes != expected {
             return Err(Trouble::length(stamp, peer, expected, bytes));
         }

@@ -129,8 +129,8 @@ pub fn time(
     let Together { tau, hop } = if together { machine.together } else { Together::default() };
     let tau = tau.unwrap_or(machine.tau);
     let steady = Machine { tau, burst: 0, wiring: None, ..machine.clone() };
-    let alone = over_links::time(algorithm, call, element, parameters, &steady, meeting);
-    let besides = (alone - formula.elements * transfers - all * machine.hop).max(0.0);
+    let separate = over_links::time(algorithm, call, element, parameters, &steady, meeting);
+    let besides = (separate - formula.elements * transfers - all * machine.hop).max(0.0);
     let near = machine.near.unwrap_or(Times::NEAR);
     // What leaders send to other leaders none of their ranks copies.
     let through = if algorithm.has_leaders() { (formula.elements - link).max(0.0) } else { formula.elements };

@@ -112,6 +112,8 @@ pub enum PassOn {
     One,
     /// As in a tree.
     Several,
+    /// As in an exchange.
+    All,
 }
 
 /// The machine for ranks that only send, or only receive. Start-ups are measured in exchanges: half of one is that of the rank that sends,
@@ -124,6 +126,7 @@ pub fn one_way(machine: &Machine, passes_on: PassOn) -> Machine {
     let alone = machine.alone.unwrap_or(Alone { tau, hop });
     let Alone { tau, hop } = match passes_on {
         PassOn::One => alone,
+        PassOn::All => Alone { tau, hop },
         PassOn::Several => Alone { tau: (tau + alone.tau) / 2.0, hop: (hop + alone.hop) / 2.0 },
     };
     let near = Some(half(machine.near.unwrap_or(Times::NEAR)));
@@ -233,7 +236,7 @@ mod tests {
         Ok(())
     }
 
-    /// Three messages to a root, one after the other, and the last of them on its way; two that wait for each other, in a tree, and in an
+    /// Three messages to a root, one after the other, and the last of them on its way; three along a path; two that wait for each other, in a tree, and in an
     /// exchange, which knows nothing of that.
     #[test]
     fn messages_one_way_take_what_was_measured_of_them() -> crate::Result<()> {
@@ -244,6 +247,7 @@ mod tests {
         };
         for (collective, name, before, after) in [
             (Collective::Gather, "direct", 3.0 * 4e-6 + 24e-6, 3.0 * 1e-6 + 5e-6),
+            (Collective::Broadcast, "chain", 3.0 * (4e-6 + 24e-6), 3.0 * (1e-6 + 5e-6)),
             (Collective::Broadcast, "sbt", 2.0 * (4e-6 + 24e-6), 2.0 * (2.5e-6 + 14.5e-6)),
             (Collective::AllReduce, "recursive_doubling", 2.0 * (8e-6 + 20e-6), 2.0 * (8e-6 + 20e-6)),
         ] {
@@ -252,6 +256,27 @@ mod tests {
                 assert!((found / expected - 1.0).abs() < 1e-3, "{collective} {alone:?}: {found}, {expected}");
             }
         }
+        Ok(())
+    }
+
+    /// Leaders of hosts with several ranks exchange messages; of two hosts one sends to the other, of four to three, whatever goes on within them.
+    #[test]
+    fn leaders_that_exchange_do_not_send_one_way() -> crate::Result<()> {
+        let gained = |collective, name: &str, hosts: usize| {
+            let predicted = |alone| {
+                let machine = Machine { tau: 8e-6, hop: 20e-6, t_c: 1e-15, alone, ..Machine::network() };
+                let options = Options { algorithm: Some(name.into()), ..Options::default() };
+                let hosts = Hosts::with_ranks(&vec![4; hosts], false);
+                let size = hosts.as_ref().map_or(0, Hosts::ranks);
+                choose(&Call { hosts, ..Call::new(collective, size, 1) }, 1, &options, &machine)
+                    .map(|choice| choice.predicted)
+            };
+            Ok::<_, crate::Error>(predicted(None)? - predicted(Some(Alone { tau: 1e-6, hop: 5e-6 }))?)
+        };
+        assert_eq!(gained(Collective::AllReduce, "leaders", 4)?, 0.0);
+        let [two, four] = [2, 4].map(|hosts| gained(Collective::Broadcast, "two_level", hosts));
+        let (two, four) = (two?, four?);
+        assert!((two - 22e-6).abs() < 1e-9 && (four - 28e-6).abs() < 1e-9, "{two} {four}");
         Ok(())
     }
 

@@ -10,7 +10,7 @@ pub(super) use latency::of as latency;
 use self::latency::PassOn;
 use super::{Machine, Options};
 use crate::address::dimension_for;
-use crate::algorithm::{Algorithm, Parameters, PortModel};
+use crate::algorithm::{Algorithm, Form, Parameters, PortModel};
 use crate::collective::Call;
 use crate::executor::piped_below;
 
@@ -120,17 +120,29 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
     timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(packet, _)| packet)
 }
 
+/// How many ranks pass messages on to other hosts at the same time, where messages go one way, or to leaders and from them.
+fn passes_on(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> PassOn {
+    let shape = algorithm.shape(call, parameters);
+    let formula = algorithm.in_a_row(&shape);
+    let hops = match algorithm.far.filter(|_| call.hosts.is_some()) {
+        Some(far) => far(&shape).1,
+        None => formula.hops,
+    };
+    match algorithm.form {
+        // Leaders exchange messages, and within hosts nothing goes far. With one rank a host, some go one way to leaders, and back.
+        Form::Between(..) if call.hosts.is_some() => PassOn::All,
+        _ if hops > 1 && algorithm.paths == 0 => PassOn::Several,
+        _ => PassOn::One,
+    }
+}
+
 /// The time for the next larger whole cube, in seconds.
 pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
     let one_way = machine.shared.is_none()
         && (algorithm.has_leaders() || over_links::only_sends(algorithm, call, parameters, machine));
     // Whatever the call, ranks wait for each other between calls.
     let meeting = machine.tau + machine.hop;
-    let one_way = one_way.then(|| {
-        let formula = algorithm.in_a_row(&algorithm.shape(call, parameters));
-        let passes_on = if formula.hops > 1 && algorithm.paths == 0 { PassOn::Several } else { PassOn::One };
-        latency::one_way(machine, passes_on)
-    });
+    let one_way = one_way.then(|| latency::one_way(machine, passes_on(algorithm, call, parameters)));
     let machine = one_way.as_ref().unwrap_or(machine);
     match machine.shared {
         Some(shared) => shared_memory::time(algorithm, call, element, parameters, machine, shared),

@@ -28,12 +28,12 @@ const ACKNOWLEDGEMENTS: f64 = 1.02;
 /// send them between calls, over all dimensions.
 const SIGNAL: f64 = 160.0;
 
+/// Of them those of the acknowledgement, which takes another port where the answer is no message.
+const ACKNOWLEDGEMENT: f64 = 66.0;
+
 /// Calls that follow one another without a pause, among which what a link lets pass at once is divided: as predicted short calls to a root, and
 /// from one, take on stars of 5 and 8 hosts. (If none of it were left, twice as long as they did.)
 const IN_A_ROW: f64 = 40.0;
-
-/// Of them those of the acknowledgement, which takes another port where the answer is no message.
-const ACKNOWLEDGEMENT: f64 = 66.0;
 
 /// Packets that a port with as many to send does not send while ranks go on to new partners, as measured on 8 and 16 hosts with one port
 /// each. (Where a rank sends what has come, the last packet comes as many packets later as there are hops before it.)
