@@ -105,7 +105,8 @@ impl Answer {
             "count": self.call.count,
             "element_bytes": self.element,
             "machine": {
-                "name": name, "tau_s": tau, "hop_s": hop, "tau_together_s": together.tau, "hop_together_s": together.hop, "tau_alone_s": alone.map(|alone| alone.tau), "hop_alone_s": alone.map(|alone| alone.hop), "t_c_s_per_byte": t_c, "ports": ports.name(), "pairs_linked": pairs_linked,
+                "name": name, "tau_s": tau, "hop_s": hop, "tau_together_s": together.tau, "hop_together_s": together.hop, "t_c_s_per_byte": t_c, "ports": ports.name(), "pairs_linked": pairs_linked,
+                "tau_alone_s": alone.map(|alone| alone.tau), "hop_alone_s": alone.map(|alone| alone.hop),
                 "wiring": wiring.map(|links| json!({ "kind": links.wiring.to_string(), "link_s": links.link })),
                 "packet_bytes": packet, "burst_bytes": burst, "packet_limit_bytes": packet_limit,
                 "shared_memory": shared.map(|s| json!({ "cores": s.cores })),

@@ -171,12 +171,17 @@ fn of_one_more(one: f64, several: f64, messages: usize) -> f64 {
     ((several - one) / (messages - 1) as f64).max(one / 100.0)
 }
 
+/// The first rank of a host. Without hosts, every rank is on one of its own.
+fn first_of(hosts: Option<&Hosts>, host: usize) -> usize {
+    hosts.map_or(host, |hosts| hosts.rank(hosts.places_of(host).start))
+}
+
 /// For the first rank of a host that of the next one; for others the rank itself.
 fn next_host(hosts: &Hosts, rank: usize) -> usize {
     let place = hosts.place(rank);
     let host = hosts.host(place);
     match place == hosts.places_of(host).start {
-        true => hosts.rank(hosts.places_of((host + 1) % hosts.len()).start),
+        true => first_of(Some(hosts), (host + 1) % hosts.len()),
         false => rank,
     }
 }

@@ -2,7 +2,7 @@
 //! host to host; several leave one host, or come to it, from which follows what each of them adds.
 
 use super::several::Messages;
-use super::{of_one_more, TURNS};
+use super::{first_of, of_one_more, TURNS};
 use crate::address::Hosts;
 use crate::comm::Hypercube;
 use crate::error::Result;
@@ -17,7 +17,7 @@ type Pair = (usize, usize);
 
 /// From the first host to the second, from that to the third and so on, one after the other; all at once from the first one, and to it.
 fn ways(hosts: Option<&Hosts>, size: usize) -> [Vec<Vec<Pair>>; 3] {
-    let first = |host: usize| hosts.map_or(host, |hosts| hosts.rank(hosts.places_of(host).start));
+    let first = |host: usize| first_of(hosts, host);
     let others = 1..=MOST.min(hosts.map_or(size, Hosts::len) - 1);
     [
         others.clone().map(|host| vec![(first(host - 1), first(host))]).collect(),

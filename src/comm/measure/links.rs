@@ -1,7 +1,7 @@
 //! How many ports of a host work at once, and whether hosts that are no neighbours on the cube are linked as well as those that are: one
 //! rank of each host sends to one neighbour, to all of them at once, and to as many that are far away.
 
-use super::{message, ENOUGH, FIRST, LONGEST, PACKET};
+use super::{first_of, message, ENOUGH, FIRST, LONGEST, PACKET};
 use crate::address::Hosts;
 use crate::algorithm::PortModel;
 use crate::comm::Hypercube;
@@ -47,7 +47,7 @@ pub(super) fn links(cube: &Hypercube, machine: &Machine) -> Result<Links> {
 /// For the first rank of every host of the largest whole cube of hosts that of the one whose number differs by this mask; for other ranks
 /// themselves. Without hosts, every rank is on one of its own.
 fn partners(size: usize, hosts: Option<&Hosts>, mask: usize) -> Vec<usize> {
-    let of = |host: usize| hosts.map_or(host, |hosts| hosts.rank(hosts.places_of(host).start));
+    let of = |host: usize| first_of(hosts, host);
     let mut partners = Vec::from_iter(0..size);
     for host in 0..1 << hosts.map_or(size, Hosts::len).ilog2() {
         partners[of(host)] = of(host ^ mask);

@@ -1,7 +1,7 @@
 //! The start-up of messages over links: ranks send one each to several of the others. Those of a train to one and the same rank are taken
 //! from the network together, and take less than in any call.
 
-use super::{of_one_more, ROUNDS, SHORT, TURNS};
+use super::{first_of, of_one_more, ROUNDS, SHORT, TURNS};
 use crate::address::Hosts;
 use crate::algorithm::{registry, Parameters, PortModel};
 use crate::collective::{Call, Collective, Layout};
@@ -25,10 +25,7 @@ pub(super) struct Senders {
 impl Senders {
     /// The first rank of every host.
     pub(super) fn leaders(hosts: Option<&Hosts>, size: usize) -> Senders {
-        let ranks = match hosts {
-            None => Vec::from_iter(0..size),
-            Some(hosts) => (0..hosts.len()).map(|host| hosts.rank(hosts.places_of(host).start)).collect(),
-        };
+        let ranks = (0..hosts.map_or(size, Hosts::len)).map(|host| first_of(hosts, host)).collect();
         Senders { ranks, first: 1 }
     }
 

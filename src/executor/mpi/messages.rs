@@ -325,13 +325,11 @@ impl Messages {
         let first = first.as_deref().and_then(|first| first.get(..received)).unwrap_or_default();
         let found = first.split_first_chunk().and_then(|(header, data)| {
             let header = u32::from_ne_bytes(*header);
-            let (mark, follows) = (header & !FOLLOWS, header & FOLLOWS != 0);
+            let follows = header & FOLLOWS != 0;
             let bytes = if follows { u64::from_ne_bytes(*data.first_chunk()?) as usize } else { data.len() };
-            Some((mark, follows, bytes, data))
+            (header & !FOLLOWS == mark(stamp)).then_some((follows, bytes, data))
         });
-        let Some((_, follows, bytes, data)) = found.filter(|(found, ..)| *found == mark(stamp)) else {
-            return Err(Trouble::stray(stamp.number, peer));
-        };
+        let Some((follows, bytes, data)) = found else { return Err(Trouble::stray(stamp.number, peer)) };
         let expected = total(spans);
         if bytes != expected {
             return Err(Trouble::length(stamp, peer, expected, bytes));

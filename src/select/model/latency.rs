@@ -1,6 +1,6 @@
 //! Trees that are made for a latency.
 
-use super::super::{Alone, Machine, OfLinks, Times, Wiring};
+use super::super::{Machine, OfLinks, Times, Wiring};
 use super::predict;
 use crate::algorithm::{Algorithm, Form, Formula, Latency, OnTorus, Parameters, PortModel, Shape};
 use crate::collective::Call;
@@ -29,7 +29,7 @@ pub fn of(algorithm: &Algorithm, call: &Call, element: usize, machine: &Machine)
 
 /// For a link that lets so many bytes pass at once.
 fn with(call: &Call, element: usize, machine: &Machine, burst: usize) -> Latency {
-    let machine = one_way(machine, PassOn::Several);
+    let machine = one_way(machine, || PassOn::Several);
     let bytes = call.count as f64 * element as f64;
     let lambda = |Times { tau, hop, t_c }: Times, bytes: f64| {
         let starts = 1.0 + hop / (tau + t_c * bytes).max(f64::MIN_POSITIVE);
@@ -119,15 +119,14 @@ pub enum PassOn {
 /// The machine for ranks that only send, or only receive. Start-ups are measured in exchanges: half of one is that of the rank that sends,
 /// and the other half comes when the message is there, unless what such messages take has been measured as well. In a tree
 /// several ranks pass on at the same time, which is taken for midway between both. (On hosts emulated on a few cores, the ranks of an exchange
-/// keep all of these busy: on a star of 5, 38 us a round, a message that is alone 13 to 20 us, and one in a tree 30.)
-pub fn one_way(machine: &Machine, passes_on: PassOn) -> Machine {
+/// keep all of these busy: on a star of 5, 38 us a round, a message that is alone 12 to 20 us, and one in a tree 30.)
+pub fn one_way(machine: &Machine, passes_on: impl FnOnce() -> PassOn) -> Machine {
     let half = |Times { tau, hop, t_c }: Times| Times { tau: tau / 2.0, hop: hop + tau / 2.0, t_c };
     let Times { tau, hop, t_c } = half(Times { tau: machine.tau, hop: machine.hop, t_c: machine.t_c });
-    let alone = machine.alone.unwrap_or(Alone { tau, hop });
-    let Alone { tau, hop } = match passes_on {
-        PassOn::One => alone,
-        PassOn::All => Alone { tau, hop },
-        PassOn::Several => Alone { tau: (tau + alone.tau) / 2.0, hop: (hop + alone.hop) / 2.0 },
+    let (tau, hop) = match machine.alone.map(|alone| (alone, passes_on())) {
+        None | Some((_, PassOn::All)) => (tau, hop),
+        Some((alone, PassOn::One)) => (alone.tau, alone.hop),
+        Some((alone, PassOn::Several)) => ((tau + alone.tau) / 2.0, (hop + alone.hop) / 2.0),
     };
     let near = Some(half(machine.near.unwrap_or(Times::NEAR)));
     Machine { tau, hop, t_c, near, ..machine.clone() }
@@ -135,7 +134,7 @@ pub fn one_way(machine: &Machine, passes_on: PassOn) -> Machine {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{choose, Options};
+    use super::super::super::{choose, Alone, Options};
     use super::*;
     use crate::address::{Hosts, Torus};
     use crate::collective::Collective;
@@ -236,8 +235,8 @@ mod tests {
         Ok(())
     }
 
-    /// Three messages to a root, one after the other, and the last of them on its way; three along a path; two that wait for each other, in a tree, and in an
-    /// exchange, which knows nothing of that.
+    /// Three messages to a root, one after the other, and the last of them on its way; three along a path; two that wait for each other, in a
+    /// tree, and in an exchange, which knows nothing of that.
     #[test]
     fn messages_one_way_take_what_was_measured_of_them() -> crate::Result<()> {
         let predicted = |collective, name: &str, alone| {

@@ -142,7 +142,7 @@ pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &
         && (algorithm.has_leaders() || over_links::only_sends(algorithm, call, parameters, machine));
     // Whatever the call, ranks wait for each other between calls.
     let meeting = machine.tau + machine.hop;
-    let one_way = one_way.then(|| latency::one_way(machine, passes_on(algorithm, call, parameters)));
+    let one_way = one_way.then(|| latency::one_way(machine, || passes_on(algorithm, call, parameters)));
     let machine = one_way.as_ref().unwrap_or(machine);
     match machine.shared {
         Some(shared) => shared_memory::time(algorithm, call, element, parameters, machine, shared),
