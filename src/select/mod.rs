@@ -33,7 +33,7 @@ mod wiring;
 
 pub use corrections::{By, Checked, Timed, REACH};
 pub use machine::{Alone, Links, Machine, Measurement, SharedMemory, Times, Together, PACKET_COST};
-pub use model::predict;
+pub use model::{predict, IN_A_ROW};
 pub use overrides::{parse_bytes, Overrides};
 pub use settings::{Lacks, Settings, Sources};
 pub use spread::Spread;

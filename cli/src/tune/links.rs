@@ -6,15 +6,12 @@
 use super::ranks::{Memory, Ranks, Value};
 use hypercoll::address::dimension_for;
 use hypercoll::algorithm::PortModel;
-use std::time::Duration;
 
 /// What was found of links.
 pub struct Links {
     pub tau: Value,
     pub hop: Value,
     pub t_c: Value,
-    /// Bytes that a link lets pass at once after a pause.
-    pub burst: usize,
     pub ports: u32,
     /// Rate of 1, 2, ... ports at once, over that of one.
     pub speed_ups: Vec<f64>,
@@ -55,7 +52,6 @@ pub fn measure(ranks: &Ranks, eager: usize, seconds: f64, reach: &dyn Fn(f64)) -
     reach(0.4);
     let (bytes, count, PerByte { t_c, .. }) =
         best.unwrap_or((MESSAGES[0], 1, PerByte { t_c: Value::of(&[]), average: 0.0 }));
-    let burst = burst(ranks, t_c.median, 0.05 * seconds, &mut memory);
     let n = ranks.dimension;
     let mut speed_ups = vec![1.0];
     let share = 0.4 * seconds / n as f64;
@@ -72,7 +68,7 @@ pub fn measure(ranks: &Ranks, eager: usize, seconds: f64, reach: &dyn Fn(f64)) -
     });
     let most = speed_ups.iter().fold(1.0f64, |most, s| most.max(*s)).round() as u32;
     let pairs_linked = far.is_none_or(|far| far < LINKED);
-    Links { tau, hop, t_c, burst, ports: most.clamp(1, n), speed_ups, pairs_linked, far }
+    Links { tau, hop, t_c, ports: most.clamp(1, n), speed_ups, pairs_linked, far }
 }
 
 /// How many times as long one takes as the other; as long, if noise has left nothing of either.
@@ -176,33 +172,5 @@ fn per_byte(ranks: &Ranks, peers: &[usize], bytes: usize, count: usize, seconds:
     PerByte {
         t_c: Value::of(&long.iter().map(|time| (time - short).max(0.0) / more).collect::<Vec<_>>()),
         average: Value::of(&long).median / (LONGER as f64 * of_short[0]),
-    }
-}
-
-/// What the first half of a train after a pause is faster than the second one, in bytes; what may be noise is none.
-fn burst(ranks: &Ranks, t_c: f64, seconds: f64, memory: &mut Memory) -> usize {
-    const BYTES: usize = 4 << 10;
-    const HALF: usize = 64 << 10;
-    const NOISE: f64 = 0.05;
-    let peers = neighbours(ranks, 1);
-    // As long as half a train takes: whatever passes ahead of it has come back then.
-    let pause = Duration::from_secs_f64((HALF as f64 * t_c).clamp(0.0, seconds));
-    // Both halves are on their way at once: a rank that sees the end of the first one late does not delay the second one, nor is
-    // there a pause in which something could come back.
-    let mut halves = Vec::new();
-    let wholes = ranks.repeat_after(
-        seconds,
-        || std::thread::sleep(pause),
-        || halves.push(ranks.train(&peers, BYTES, 2 * HALF / BYTES, memory)),
-    );
-    ranks.maximum(&mut halves);
-    // Whatever disturbs a train makes it longer, and differences feel it the most. Not the least difference: that is of a first
-    // half whose end was seen late. The first run is not among the wholes.
-    let (half, whole) = (Value::of(&halves[1..]).min, Value::of(&wholes).min);
-    let ahead = (whole - 2.0 * half) / t_c;
-    if ahead > NOISE * HALF as f64 && ahead < HALF as f64 {
-        ahead as usize
-    } else {
-        0
     }
 }

@@ -154,8 +154,8 @@ struct Found {
     packet: packet::Packet,
 }
 
-/// Of each time that was measured several times the lower quartile, as whatever disturbs a message makes it longer; of what is sooner the
-/// median.
+/// Of each time that was measured several times the lower quartile, as whatever disturbs a message makes it longer; of what is sooner, and
+/// of what comes of differences, the median.
 #[cfg(feature = "mpi")]
 fn usual(all: &[hypercoll::select::Measurement]) -> hypercoll::select::Measurement {
     use hypercoll::select::{Alone, Measurement, Times, Together};
@@ -170,14 +170,18 @@ fn usual(all: &[hypercoll::select::Measurement]) -> hypercoll::select::Measureme
         Some(Times { tau, hop, t_c })
     };
     let alone = |part: fn(Alone) -> f64| quartile(&|measured| measured.alone.map(part));
-    let mut copies: Vec<usize> = all.iter().filter_map(|measured| measured.single_copy_from).collect();
-    copies.sort_unstable();
+    let median = |part: fn(&Measurement) -> Option<usize>| {
+        let mut values: Vec<usize> = all.iter().filter_map(part).collect();
+        values.sort_unstable();
+        values.get(values.len() / 2).copied()
+    };
     Measurement {
         times: times(&|m| m.times),
         together: Together { tau: quartile(&|m| m.together.tau), hop: quartile(&|m| m.together.hop) },
         alone: alone(|alone| alone.tau).zip(alone(|alone| alone.hop)).map(|(tau, hop)| Alone { tau, hop }),
+        burst: median(|m| m.burst),
         piped: quartile(&|m| m.piped),
-        single_copy_from: copies.get(copies.len() / 2).copied(),
+        single_copy_from: median(|m| m.single_copy_from),
         near: times(&|m| m.near),
         ..Measurement::default()
     }
@@ -222,7 +226,7 @@ impl Found {
         use hypercoll::select::{Alone, Measurement, Times, Together};
         use ranks::Value;
         let Found { eager, mut links, packet } = self;
-        let Measurement { times, together, alone, piped, single_copy_from, near, .. } = *at_work;
+        let Measurement { times, together, alone, burst, piped, single_copy_from, near, .. } = *at_work;
         if let Some(Times { tau, hop, .. }) = times.filter(|_| near.is_some()) {
             (links.tau, links.hop) = (Value::once(tau), Value::once(hop));
         }
@@ -233,7 +237,7 @@ impl Found {
             ports: links.ports,
             pairs_linked: links.pairs_linked,
             packet: packet.best,
-            burst: links.burst,
+            burst: burst.unwrap_or(0),
             eager,
         };
         let tuning = Tuning {
@@ -275,13 +279,14 @@ mod tests {
                 times: Some(one),
                 together: Together { tau: Some(5.0 * times), hop: Some(4.0 * times) },
                 alone: Some(Alone { tau: 6.0 * times, hop: 7.0 * times }),
+                burst: Some(if times < 1.15 { 0 } else { 1000 }),
                 single_copy_from,
                 near: Some(one),
                 ..Measurement::default()
             }
         };
         let found = usual(&[of(50.0), of(1.1), of(1.0), of(40.0), of(1.2), of(30.0), of(1.3)]);
-        assert_eq!(found, of(1.1));
+        assert_eq!(found, Measurement { burst: Some(1000), ..of(1.1) });
         assert_eq!(usual(&[]), Measurement::default());
     }
 }

@@ -47,7 +47,7 @@ pub fn measure(ranks: &Ranks, t_c: f64, eager: usize, seconds: f64) -> Packet {
         trial.runs += 1;
         for (least, bytes) in trial.least.iter_mut().zip([trial.bytes, LONGER * trial.bytes]) {
             let call = ranks.cube.broadcast(0).algorithm(path).packet(trial.packet);
-            let [time, spent] = ranks.once(|| (), || ranks.sound(call.run(&mut vector[..bytes])));
+            let [time, spent] = ranks.once(|| ranks.sound(call.run(&mut vector[..bytes])));
             *least = least.min(time);
             trial.spent += spent;
         }

@@ -100,15 +100,10 @@ impl Ranks {
     }
 
     /// Repeats what all ranks do together for about so many seconds; the times that the slowest rank took, without the first.
-    pub fn repeat(&self, seconds: f64, run: impl FnMut()) -> Vec<f64> {
-        self.repeat_after(seconds, || (), run)
-    }
-
-    /// As [`Ranks::repeat`], each time after something that is not timed.
-    pub fn repeat_after(&self, seconds: f64, mut before: impl FnMut(), mut run: impl FnMut()) -> Vec<f64> {
+    pub fn repeat(&self, seconds: f64, mut run: impl FnMut()) -> Vec<f64> {
         let (mut samples, mut spent) = (Vec::new(), 0.0);
         loop {
-            let [time, all] = self.once(&mut before, &mut run);
+            let [time, all] = self.once(&mut run);
             spent += all;
             samples.push(time);
             // All ranks have the same numbers, and stop together.
@@ -119,11 +114,9 @@ impl Ranks {
         }
     }
 
-    /// What all ranks do together, once, after something that is not timed: the time that the slowest rank took, without and with
-    /// that something.
-    pub fn once(&self, before: impl FnOnce(), run: impl FnOnce()) -> [f64; 2] {
+    /// What all ranks do together, once: the time that the slowest rank took, and what it took with the ranks' waiting for each other.
+    pub fn once(&self, run: impl FnOnce()) -> [f64; 2] {
         let begin = Instant::now();
-        before();
         self.sound(self.cube.barrier());
         let start = Instant::now();
         run();
@@ -133,9 +126,8 @@ impl Ranks {
     }
 
     /// Exchanges trains of messages: `count` messages of `bytes` to each of the peers, and as many from each; a peer may
-    /// occur more than once. The seconds until the first half of what comes is there.
-    pub fn train(&self, peers: &[usize], bytes: usize, count: usize, memory: &mut Memory) -> f64 {
-        let start = Instant::now();
+    /// occur more than once.
+    pub fn train(&self, peers: &[usize], bytes: usize, count: usize, memory: &mut Memory) {
         let total = peers.len() * count;
         let Memory { send, receive } = memory;
         send.resize(bytes, 1);
@@ -149,17 +141,9 @@ impl Ranks {
             for peer in peers.iter().cycle().take(total) {
                 sends.push(process(*peer).immediate_send(scope, &send[..]));
             }
-            let mut half = 0.0;
-            for (nth, request) in receives.into_iter().enumerate() {
-                request.wait_without_status();
-                if nth + 1 == total.div_ceil(2) {
-                    half = start.elapsed().as_secs_f64();
-                }
-            }
-            for request in sends {
+            for request in receives.into_iter().chain(sends) {
                 request.wait_without_status();
             }
-            half
         })
     }
 }

@@ -90,7 +90,7 @@ impl Found {
 
     pub fn print(&self, out: &mut dyn Write) -> Result<(), Failure> {
         let Origin { host, cpu, mpi, hosts, ranks, .. } = &self.tuning.machine;
-        let Links { tau, hop, t_c, burst, ports, speed_ups, pairs_linked, far } = &self.links;
+        let Links { tau, hop, t_c, ports, speed_ups, pairs_linked, far } = &self.links;
         let on = if *hosts == 1 { "one host".into() } else { format!("{hosts} hosts") };
         writeln!(out, "{ranks} ranks on {on} ({host}, {cpu}), {mpi}")?;
         let mut row = |name: &str, value: String, sure: String| writeln!(out, "{name:<22} {value:>16}   {sure}");
@@ -117,7 +117,7 @@ impl Found {
         if self.tuning.shared_memory.is_none() {
             row(
                 "burst",
-                format!("{burst} B"),
+                format!("{} B", self.tuning.parameters.burst),
                 "pass a link at once after a pause; what may be noise is left out".into(),
             )?;
         }

@@ -22,7 +22,7 @@ pub fn measure(ranks: &Ranks, cores: usize, seconds: f64) -> Links {
     let hop = trip.scaled(1.0 / turn).minus(tau.median);
     let t_c = copies(ranks, cores, seconds / 3.0);
     // A rank copies one message at a time, from any other alike.
-    Links { tau, hop, t_c, burst: 0, ports: 1, speed_ups: vec![1.0], pairs_linked: true, far: None }
+    Links { tau, hop, t_c, ports: 1, speed_ups: vec![1.0], pairs_linked: true, far: None }
 }
 
 /// Sender and receiver of a message: always the same, or to and fro.

@@ -9,6 +9,7 @@ use crate::bench::jobs::Job;
 use crate::bench::measure::Bench;
 use crate::bench::statistics::Summary;
 use crate::Failure;
+use hypercoll::select::IN_A_ROW;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -22,6 +23,10 @@ const MOST_TURNS: usize = 40;
 /// Repetitions of a turn, of which the median counts, after one that does not; of calls longer than so many seconds there is but one.
 const REPETITIONS: usize = 5;
 const LONG: f64 = 5e-3;
+/// Over links short calls follow one another for so many seconds, but no more of them than are predicted to share what a link lets pass at
+/// once, and their mean counts, as the first of them find more of it than those that follow: but for the longest, one of so many.
+const ROW: f64 = 6e-3;
+const DISTURBED: usize = 8;
 /// What a rank rests between turns at most, in microseconds.
 const REST: u64 = 2000;
 /// The part of its share that is planned for a call; the rest is for turns that take longer than the first.
@@ -36,6 +41,8 @@ pub struct Turns {
     jobs: Vec<Job>,
     /// Of each job the seconds of one repetition.
     once: Vec<f64>,
+    /// Whether messages go over links.
+    over_links: bool,
 }
 
 impl Turns {
@@ -46,20 +53,20 @@ impl Turns {
         affordable(predicted, firsts, SHARE * left)
     }
 
-    /// Tries each job once, and keeps those that there is time for.
-    pub fn new(bench: &mut Bench, mut jobs: Vec<Job>, left: f64) -> Result<Turns, Failure> {
+    /// Tries each job once, and keeps those that there is time for. `over_links`: whether messages go over links.
+    pub fn new(bench: &mut Bench, mut jobs: Vec<Job>, over_links: bool, left: f64) -> Result<Turns, Failure> {
         let mut once = Vec::new();
         for job in &jobs {
             once.push(bench.batch(job, 1, 1)?[0]);
         }
         bench.side.maximum(&mut once)?;
-        let turns: Vec<f64> = once.iter().map(|&once| turn(once)).collect();
+        let turns: Vec<f64> = once.iter().map(|&once| turn(once, over_links)).collect();
         if let Some((native, ours)) = turns.split_last() {
             let dropped = affordable(ours, native + REST as f64 * 1e-6, SHARE * left)..ours.len();
             jobs.drain(dropped.clone());
             once.drain(dropped);
         }
-        Ok(Turns { jobs, once })
+        Ok(Turns { jobs, once, over_links })
     }
 
     /// How many candidates are left, in their order.
@@ -81,7 +88,7 @@ impl Turns {
 
     /// Seconds of a turn of some jobs.
     fn seconds(&self, part: &[usize]) -> f64 {
-        part.iter().map(|&job| turn(self.once[job])).sum::<f64>() + REST as f64 * 1e-6
+        part.iter().map(|&job| turn(self.once[job], self.over_links)).sum::<f64>() + REST as f64 * 1e-6
     }
 
     /// Some turns, in which some jobs take part.
@@ -95,10 +102,10 @@ impl Turns {
         for nth in turns {
             std::thread::sleep(rest(bench.side.cube.rank(), nth));
             for job in (0..part.len()).map(|at| part[(at + nth) % part.len()]) {
-                let (warm_up, counted) = repetitions(self.once[job]);
+                let (warm_up, counted) = repetitions(self.once[job], self.over_links);
                 let mut times = bench.batch(&self.jobs[job], warm_up, counted)?;
                 bench.side.maximum(&mut times)?;
-                samples[job].extend(Summary::of(&times).map(|summary| summary.median));
+                samples[job].extend(usual(&times, self.over_links));
             }
         }
         Ok(())
@@ -106,17 +113,31 @@ impl Turns {
 }
 
 /// Repetitions of a job that takes so many seconds, in a turn: those that do not count, and those that do.
-fn repetitions(once: f64) -> (usize, usize) {
+fn repetitions(once: f64, over_links: bool) -> (usize, usize) {
     if once > LONG {
         (0, 1)
+    } else if over_links {
+        (1, ((ROW / once) as usize).clamp(REPETITIONS, IN_A_ROW))
     } else {
         (1, REPETITIONS)
     }
 }
 
+/// What a repetition of a turn took.
+fn usual(times: &[f64], over_links: bool) -> Option<f64> {
+    if over_links {
+        let mut times = times.to_vec();
+        times.sort_by(f64::total_cmp);
+        times.truncate(times.len() - times.len() / DISTURBED);
+        (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
+    } else {
+        Summary::of(times).map(|summary| summary.median)
+    }
+}
+
 /// Seconds of a turn of a job that takes so many.
-fn turn(once: f64) -> f64 {
-    let (warm_up, counted) = repetitions(once);
+fn turn(once: f64, over_links: bool) -> f64 {
+    let (warm_up, counted) = repetitions(once, over_links);
     once * (warm_up + counted) as f64
 }
 
@@ -169,5 +190,20 @@ mod tests {
         assert_eq!(go_on(&[1.2, 1.0, 1.01, 1.2]), [1, 2]);
         assert_eq!(affordable(&[1.0, 2.0, 3.0], 1.0, FEWEST_TURNS as f64 * 4.5), 2);
         assert_eq!(affordable(&[1.0], 1.0, FEWEST_TURNS as f64), 0);
+    }
+
+    /// What a link lets pass at once serves the first of many short calls: one of many takes longer.
+    #[test]
+    fn short_calls_over_links_follow_one_another() {
+        assert_eq!(
+            [1e-5, 1e-3, 1e-2].map(|once| repetitions(once, false)),
+            [(1, REPETITIONS), (1, REPETITIONS), (0, 1)]
+        );
+        assert_eq!(
+            [1e-5, 1e-3, 4e-3, 1e-2].map(|once| repetitions(once, true)),
+            [(1, IN_A_ROW), (1, 6), (1, REPETITIONS), (0, 1)]
+        );
+        let times = [1.0, 1.0, 1.0, 90.0, 1.0, 1.0, 5.0, 4.0];
+        assert_eq!([false, true].map(|over_links| usual(&times, over_links)), [Some(1.0), Some(2.0)]);
     }
 }

@@ -6,6 +6,7 @@ mod over_links;
 mod shared_memory;
 
 pub(super) use latency::of as latency;
+pub use over_links::IN_A_ROW;
 
 use self::latency::PassOn;
 use super::{Machine, Options};

@@ -33,7 +33,7 @@ const ACKNOWLEDGEMENT: f64 = 66.0;
 
 /// Calls that follow one another without a pause, among which what a link lets pass at once is divided: as predicted short calls to a root, and
 /// from one, take on stars of 5 and 8 hosts. (If none of it were left, twice as long as they did.)
-const IN_A_ROW: f64 = 40.0;
+pub const IN_A_ROW: usize = 40;
 
 /// Packets that a port with as many to send does not send while ranks go on to new partners, as measured on 8 and 16 hosts with one port
 /// each. (Where a rank sends what has come, the last packet comes as many packets later as there are hops before it.)
@@ -102,7 +102,7 @@ pub fn time(
     // And it has recovered as much between calls as passes while all ranks wait for each other once.
     let passed = f64::from(shape.n) * meeting / machine.t_c;
     let signals = SIGNAL * if one_port { f64::from(shape.n) } else { 1.0 };
-    let recovered = ((passed - signals).max(0.0) + machine.burst as f64 / IN_A_ROW) / bytes;
+    let recovered = ((passed - signals).max(0.0) + machine.burst as f64 / IN_A_ROW as f64) / bytes;
     // Frames that messages do not fill: part of a start-up, but that it was measured of messages that a link let pass at once.
     let unfilled = machine
         .packet
