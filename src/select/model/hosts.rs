@@ -1,10 +1,11 @@
 //! The time where hosts have several ranks: the ranks of a host share its ports, and reach each other through its memory.
 
 use super::super::{Machine, Times, Together};
+use super::case::Case;
 use super::{latency, over_links};
 use crate::address::{dimension_for, nodes_a_rank};
 use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
-use crate::collective::{Blocks, Call, Collective};
+use crate::collective::{Blocks, Collective};
 
 /// Copies of what goes through a host: into its memory, and out of it to each of its ranks.
 const COPIES: f64 = 2.0;
@@ -97,27 +98,19 @@ fn links(algorithm: &Algorithm, shape: &Shape, parameters: &Parameters, machine:
 /// The time of a call on hosts with several ranks.
 ///
 /// `meeting`: what a round takes in which all hosts wait for each other.
-pub fn time(
-    algorithm: &Algorithm,
-    call: &Call,
-    element: usize,
-    parameters: &Parameters,
-    machine: &Machine,
-    meeting: f64,
-) -> f64 {
-    let shape = algorithm.shape(call, parameters);
-    let formula = algorithm.in_a_row(&shape);
-    let bytes = element.max(1) as f64;
+pub fn time(case: &Case, machine: &Machine, meeting: f64) -> f64 {
+    let Case { algorithm, call, parameters, shape, formula, .. } = case;
+    let bytes = case.bytes();
     let ports = match parameters.ports {
         PortModel::AllPorts if algorithm.cube_edges => f64::from(dimension_for(shape.hosts).max(1)),
         _ => 1.0,
     };
-    let Far { crossing, part, hops } = far(algorithm, &formula, &shape, ports);
+    let Far { crossing, part, hops } = far(algorithm, formula, shape, ports);
     let transfers = machine.t_c * bytes;
     // Where the algorithm makes rounds of packets and its row says what crosses.
     let in_packets = algorithm.crossing.is_some() && ports > 1.0 && !algorithm.cuts(parameters.ports);
     // Fewer packets than there are ports leave some of them idle.
-    let (in_turn, apart) = links(algorithm, &shape, parameters, machine);
+    let (in_turn, apart) = links(algorithm, shape, parameters, machine);
     let link = (crossing / ports.max(apart)).max(if in_packets { shape.packet() as f64 } else { 0.0 });
     // What a link lets pass at once, as far as it has recovered between calls, while all hosts wait for each other once.
     let recovered = f64::from(dimension_for(shape.hosts)) * meeting / transfers;
@@ -125,11 +118,11 @@ pub fn time(
     // Besides transfers and hops: start-ups, and what packets cost, as if every rank had a host of its own.
     let all = formula.hops as f64;
     // Where one rank of a host sends for all, it does so while they wait.
-    let together = algorithm.all_lead || algorithm.far.is_none() && all_send(&formula, &shape);
+    let together = algorithm.all_lead || algorithm.far.is_none() && all_send(formula, shape);
     let Together { tau, hop } = if together { machine.together } else { Together::default() };
     let tau = tau.unwrap_or(machine.tau);
     let steady = Machine { tau, burst: 0, wiring: None, ..machine.clone() };
-    let separate = over_links::time(algorithm, call, element, parameters, &steady, meeting);
+    let separate = over_links::time(case, &steady, meeting);
     let besides = (separate - formula.elements * transfers - all * machine.hop).max(0.0);
     let near = machine.near.unwrap_or(Times::NEAR);
     // What leaders send to other leaders none of their ranks copies.
@@ -154,10 +147,7 @@ pub fn time(
         0.0
     };
     let hop = hop.unwrap_or(machine.hop);
-    (at_rate + still + waits) * transfers
-        + part * besides
-        + latency::of_hops(hops, hop, algorithm, parameters, &formula, &shape, machine)
-        + near
+    (at_rate + still + waits) * transfers + part * besides + latency::of_hops(hops, hop, case, machine) + near
 }
 
 #[cfg(test)]
@@ -166,6 +156,7 @@ mod tests {
     use super::*;
     use crate::address::Hosts;
     use crate::algorithm::registry;
+    use crate::collective::Call;
 
     /// Of the rounds of a broadcast that goes through one rank of each host, those between hosts: 7 packets to 6 hosts, 9 of 18 rounds
     /// on 2 ranks each, of 20 on 4.
@@ -235,7 +226,8 @@ mod tests {
             let predicted = |burst| {
                 let machine = emulated(Together::default(), burst);
                 let meeting = machine.tau + machine.hop;
-                time(algorithm, &call(Collective::Broadcast, count), 8, &parameters, &machine, meeting)
+                let call = call(Collective::Broadcast, count);
+                time(&Case::new(algorithm, &call, 8, &parameters), &machine, meeting)
             };
             let saved = predicted(0) - predicted(16 << 10);
             assert!((saved / (bytes * 1.69e-7) - 1.0).abs() < 1e-6, "{count}: {saved}");
@@ -250,7 +242,8 @@ mod tests {
         let machine = Machine { ports: PortModel::AllPorts, ..emulated(Together::default(), 0) };
         let predicted = |packet| {
             let parameters = Parameters { packet, ..Parameters::new(PortModel::AllPorts) };
-            time(algorithm, &call(Collective::Broadcast, 1 << 12), 8, &parameters, &machine, machine.tau + machine.hop)
+            let call = call(Collective::Broadcast, 1 << 12);
+            time(&Case::new(algorithm, &call, 8, &parameters), &machine, machine.tau + machine.hop)
         };
         let vector = f64::from(8 << 12) * machine.t_c;
         assert!(predicted(None) > 4.0 * vector, "{}", predicted(None));

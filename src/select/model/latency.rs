@@ -1,8 +1,9 @@
 //! Trees that are made for a latency.
 
 use super::super::{Machine, OfLinks, Times, Wiring};
+use super::case::{Case, PassOn};
 use super::predict;
-use crate::algorithm::{Algorithm, Form, Formula, Latency, OnTorus, Parameters, PortModel, Shape};
+use crate::algorithm::{Algorithm, Form, Latency, OnTorus, Parameters, PortModel, Shape};
 use crate::collective::Call;
 
 /// For how much latency a tree is made: what a rank can start until another one has its message, between hosts and within one. A message
@@ -82,15 +83,8 @@ fn farther(algorithm: &Algorithm, shape: &Shape, machine: &Machine) -> f64 {
 /// numbers differ in one bit. (Packets wait for each other on the links that they share, which is predicted on a dragonfly only, in
 /// `over_links`, and in trees from a root other algorithms, of which no links are known, go to near hosts as well: these stay what hops
 /// are in the mean.)
-pub fn of_hops(
-    hops: f64,
-    hop: f64,
-    algorithm: &Algorithm,
-    parameters: &Parameters,
-    formula: &Formula,
-    shape: &Shape,
-    machine: &Machine,
-) -> f64 {
+pub fn of_hops(hops: f64, hop: f64, case: &Case, machine: &Machine) -> f64 {
+    let Case { algorithm, parameters, shape, formula, .. } = case;
     let hop = hop + farther(algorithm, shape, machine);
     let along_bits = algorithm.cube_edges || matches!(algorithm.form, Form::Between(..));
     let exchange = parameters.packet.is_none() && along_bits && !algorithm.collective.has_root();
@@ -103,17 +97,6 @@ pub fn of_hops(
         Some((links, over)) => hops * without_links(hop, &links) + over * links.link,
         None => hops * hop,
     }
-}
-
-/// How many ranks pass messages on at the same time.
-#[derive(Clone, Copy)]
-pub enum PassOn {
-    /// One at most, as along a path and between a root and all others.
-    One,
-    /// As in a tree.
-    Several,
-    /// As in an exchange.
-    All,
 }
 
 /// The machine for ranks that only send, or only receive. Start-ups are measured in exchanges: half of one is that of the rank that sends,
@@ -137,6 +120,7 @@ mod tests {
     use super::super::super::{choose, Alone, Options};
     use super::*;
     use crate::address::{Hosts, Torus};
+    use crate::algorithm::Formula;
     use crate::collective::Collective;
 
     /// Hosts of one rank or of two; a hop of 1 us and what the links take in the mean.
@@ -285,11 +269,12 @@ mod tests {
         let machine = machine("4", 1e-6);
         let algorithm = crate::algorithm::registry::find(Collective::AllReduce, "recursive_doubling")?;
         let seconds = |links, whole: bool| {
-            let formula = Formula { links, ..Formula::NOTHING };
             let packet = (!whole).then_some(1);
             let parameters = Parameters { packet, ..Parameters::new(PortModel::OnePort) };
-            let shape = algorithm.shape(&Call::new(Collective::AllReduce, 4, 1), &parameters);
-            of_hops(2.0, machine.hop, algorithm, &parameters, &formula, &shape, &machine)
+            let call = Call::new(Collective::AllReduce, 4, 1);
+            let formula = Formula { links, ..Formula::NOTHING };
+            let case = Case { formula, ..Case::new(algorithm, &call, 8, &parameters) };
+            of_hops(2.0, machine.hop, &case, &machine)
         };
         for (found, expected) in
             [(seconds(0, false), 4e-6), (seconds(0, true), 5e-6), (seconds(3, true), 5e-6), (seconds(9, false), 11e-6)]

@@ -1,5 +1,6 @@
 //! The cost model: what an algorithm's parameters should be on a machine, and how long it then takes.
 
+mod case;
 mod hosts;
 mod latency;
 mod over_links;
@@ -8,10 +9,10 @@ mod shared_memory;
 pub(super) use latency::of as latency;
 pub use over_links::IN_A_ROW;
 
-use self::latency::PassOn;
+use self::case::Case;
 use super::{Machine, Options};
 use crate::address::dimension_for;
-use crate::algorithm::{Algorithm, Form, Parameters, PortModel};
+use crate::algorithm::{Algorithm, Parameters, PortModel};
 use crate::collective::Call;
 use crate::executor::piped_below;
 
@@ -121,33 +122,19 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
     timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(packet, _)| packet)
 }
 
-/// How many ranks pass messages on to other hosts at the same time, where messages go one way, or to leaders and from them.
-fn passes_on(algorithm: &Algorithm, call: &Call, parameters: &Parameters) -> PassOn {
-    let shape = algorithm.shape(call, parameters);
-    let formula = algorithm.in_a_row(&shape);
-    let hops = match algorithm.far.filter(|_| call.hosts.is_some()) {
-        Some(far) => far(&shape).1,
-        None => formula.hops,
-    };
-    match algorithm.form {
-        // Leaders exchange messages, and within hosts nothing goes far. With one rank a host, some go one way to leaders, and back.
-        Form::Between(..) if call.hosts.is_some() => PassOn::All,
-        _ if hops > 1 && algorithm.paths == 0 => PassOn::Several,
-        _ => PassOn::One,
-    }
-}
-
 /// The time for the next larger whole cube, in seconds.
 pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &Parameters, machine: &Machine) -> f64 {
-    let one_way = machine.shared.is_none()
-        && (algorithm.has_leaders() || over_links::only_sends(algorithm, call, parameters, machine));
+    if let Some(shared) = machine.shared {
+        return shared_memory::time(algorithm, call, element, parameters, machine, shared);
+    }
+    let case = Case::new(algorithm, call, element, parameters);
     // Whatever the call, ranks wait for each other between calls.
     let meeting = machine.tau + machine.hop;
-    let one_way = one_way.then(|| latency::one_way(machine, || passes_on(algorithm, call, parameters)));
+    let one_way = algorithm.has_leaders() || over_links::only_sends(&case, machine);
+    let one_way = one_way.then(|| latency::one_way(machine, || case.passes_on()));
     let machine = one_way.as_ref().unwrap_or(machine);
-    match machine.shared {
-        Some(shared) => shared_memory::time(algorithm, call, element, parameters, machine, shared),
-        None if call.hosts.is_some() => hosts::time(algorithm, call, element, parameters, machine, meeting),
-        None => over_links::time(algorithm, call, element, parameters, machine, meeting),
+    match call.hosts {
+        Some(_) => hosts::time(&case, machine, meeting),
+        None => over_links::time(&case, machine, meeting),
     }
 }

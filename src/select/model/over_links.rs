@@ -1,6 +1,7 @@
 //! The time over links between hosts.
 
 use super::super::{Machine, PACKET_COST};
+use super::case::Case;
 use super::latency;
 use crate::address::{dimension_for, nodes_a_rank};
 use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
@@ -78,24 +79,16 @@ struct Traffic {
 /// another one, at the same time too as far as a port lets pass at once what it has recovered meanwhile.
 ///
 /// `meeting`: what a round takes in which all ranks wait for each other.
-pub fn time(
-    algorithm: &Algorithm,
-    call: &Call,
-    element: usize,
-    parameters: &Parameters,
-    machine: &Machine,
-    meeting: f64,
-) -> f64 {
-    let shape = algorithm.shape(call, parameters);
-    let formula = algorithm.in_a_row(&shape);
+pub fn time(case: &Case, machine: &Machine, meeting: f64) -> f64 {
+    let Case { algorithm, shape, formula, .. } = case;
     let hops = formula.hops as f64;
-    let bytes = element.max(1) as f64;
-    let Traffic { messages, load, elements, sent } = traffic(algorithm, call, &formula, &shape, parameters, machine);
+    let bytes = case.bytes();
+    let Traffic { messages, load, elements, sent } = traffic(case, machine);
     // What a link lets pass at once does not wait on its way, until acknowledgements have used that up. (For one port they are counted
     // where they are in the way.)
-    let used = if machine.ports == PortModel::AllPorts { (ACKNOWLEDGEMENTS - 1.0) * load } else { 0.0 };
-    let burst = (machine.burst as f64 / bytes - used).max(0.0);
     let one_port = machine.ports != PortModel::AllPorts;
+    let used = if one_port { 0.0 } else { (ACKNOWLEDGEMENTS - 1.0) * load };
+    let burst = (machine.burst as f64 / bytes - used).max(0.0);
     // A rank that passes on to several others has but one port for it.
     let most = if !one_port || algorithm.paths > 0 { f64::INFINITY } else { burst };
     let waits = (elements - load - (hops * sent.min(burst)).min(most)).max(0.0);
@@ -109,45 +102,36 @@ pub fn time(
         .filter(|_| one_port && machine.burst > 0)
         .map_or(0.0, |packet| 1.0 - sent * bytes / packet as f64)
         .max(0.0);
-    let frames = if only_sends(algorithm, call, parameters, machine) { SIGNAL - ACKNOWLEDGEMENT } else { SIGNAL };
+    let frames = if only_sends(case, machine) { SIGNAL - ACKNOWLEDGEMENT } else { SIGNAL };
     let headers = headers(sent * bytes, machine);
     let at_rate = (headers * load + messages * unfilled * frames / bytes - burst.min(recovered)).max(0.0);
-    let slower = slower(algorithm, call, (&formula, &shape), sent * bytes, parameters, machine);
-    let transfers = (at_rate + headers * waits) * slower * machine.t_c * element as f64;
+    let slower = slower(case, sent * bytes, machine);
+    let transfers = (at_rate + headers * waits) * slower * machine.t_c * case.element as f64;
     // A port recovers while messages are on their way; a host with several at work is busy with them.
     let at_once = if one_port { (burst / load.max(1.0)).min(1.0) } else { 0.0 };
-    let under_way = latency::of_hops(hops, machine.hop, algorithm, parameters, &formula, &shape, machine);
+    let under_way = latency::of_hops(hops, machine.hop, case, machine);
     let meanwhile = messages * machine.tau + at_once * under_way;
     (1.0 - at_once) * under_way + together(meanwhile, transfers, machine.ports)
 }
 
 /// Whether all messages of a call on hosts with one port are whole, and go from a root, or to one: hardly a rank sends and receives at once.
-pub fn only_sends(algorithm: &Algorithm, call: &Call, parameters: &Parameters, machine: &Machine) -> bool {
-    let meaning = algorithm.collective.meaning();
+pub fn only_sends(case: &Case, machine: &Machine) -> bool {
+    let meaning = case.algorithm.collective.meaning();
     if machine.ports == PortModel::AllPorts || !meaning.root || meaning.peer {
         return false;
     }
-    parameters.packet.is_none_or(|packet| {
-        let shape = algorithm.shape(call, parameters);
-        let formula = algorithm.in_a_row(&shape);
-        longest_message(algorithm, call, &formula, &shape, formula.rounds as f64) <= packet as f64
-    })
+    let fits = |packet: usize| case.longest_message(case.formula.rounds as f64) <= packet as f64;
+    case.parameters.packet.is_none_or(fits)
 }
 
 /// What the formula says, and where messages are cut into packets, the load of the busiest link: the last packet arrives behind it over
 /// as many links as there are hops.
-fn traffic(
-    algorithm: &Algorithm,
-    call: &Call,
-    formula: &Formula,
-    shape: &Shape,
-    parameters: &Parameters,
-    machine: &Machine,
-) -> Traffic {
-    let Parameters { ports, packet, .. } = *parameters;
+fn traffic(case: &Case, machine: &Machine) -> Traffic {
+    let Case { algorithm, call, shape, formula, .. } = case;
+    let Parameters { ports, packet, .. } = *case.parameters;
     let signals = (algorithm.signals)(call.size) as f64 / call.size as f64;
     let rounds = (formula.rounds as f64).max(signals);
-    let message = longest_message(algorithm, call, formula, shape, rounds);
+    let message = case.longest_message(rounds);
     let sent = packet.map_or(message, |packet| message.min(packet as f64));
     // A round over all ports is a message on each of them; where a node has but one, they share it.
     let at_once = if ports == PortModel::AllPorts { f64::from(shape.n.max(1)) } else { 1.0 };
@@ -174,21 +158,6 @@ fn traffic(
         elements: one_after_the_other + (waits.max(0.0) + behind) * sent,
         sent,
     }
-}
-
-/// Elements of the longest message: where messages double or halve, with the dimensions of the cube or with the ranks reached, half of
-/// 2^n places, or what is left of others, in each pass of an all-reduce; otherwise the mean.
-fn longest_message(algorithm: &Algorithm, call: &Call, formula: &Formula, shape: &Shape, rounds: f64) -> f64 {
-    let meaning = algorithm.collective.meaning();
-    let (passes, most) = if meaning.passes == 2 { (2, call.count as f64) } else { (1, f64::INFINITY) };
-    let (places, more) = if algorithm.cube_edges { (shape.nodes(), 1) } else { (shape.size, 0) };
-    let few = formula.rounds > passes && formula.rounds <= passes * shape.n as usize + more;
-    if !(meaning.gathers && few) {
-        return formula.elements / rounds.max(1.0);
-    }
-    let half = shape.nodes() / 2;
-    let longest = (half / 2).max(places - half) as f64 / (places - 1).max(1) as f64;
-    (formula.elements * longest / passes as f64).min(most)
 }
 
 /// Elements that one link has to carry, or one port, where a node has but one.
@@ -229,14 +198,8 @@ fn headers(sent: f64, machine: &Machine) -> f64 {
 }
 
 /// How many times as long they take where they are in each other's way, or wait for receivers.
-fn slower(
-    algorithm: &Algorithm,
-    call: &Call,
-    (formula, shape): (&Formula, &Shape),
-    sent: f64,
-    parameters: &Parameters,
-    machine: &Machine,
-) -> f64 {
+fn slower(case: &Case, sent: f64, machine: &Machine) -> f64 {
+    let Case { algorithm, call, parameters, shape, formula, .. } = case;
     let direct = if algorithm.cube_edges || machine.pairs_linked { 1.0 } else { congestion(call) };
     let waiting = machine.packet_limit.is_some_and(|limit| sent >= limit as f64);
     // Short packets keep one port evenly busy, and so do those that go all dimensions' ways at once.
@@ -294,7 +257,7 @@ mod tests {
     use super::*;
     use crate::algorithm::{registry, verify::schedules};
     use crate::schedule::Kind;
-    use crate::select::{choose, OfLinks, Options, Wiring};
+    use crate::select::{choose, Alone, OfLinks, Options, Wiring};
 
     /// Counted in the schedules; on cubes that are not whole a rank sends no more than on whole ones.
     #[test]
@@ -304,9 +267,8 @@ mod tests {
             let algorithm = registry::find(Collective::AllGather, name)?;
             let call = Call::new(Collective::AllGather, size, 3);
             let parameters = Parameters::new(PortModel::OnePort);
-            let shape = algorithm.shape(&call, &parameters);
-            let formula = (algorithm.formula)(&shape);
-            let stated = longest_message(algorithm, &call, &formula, &shape, formula.rounds as f64);
+            let case = Case::new(algorithm, &call, 8, &parameters);
+            let stated = case.longest_message(case.formula.rounds as f64);
             let schedules = schedules(algorithm, &call, &parameters);
             let sends = schedules.iter().flat_map(|schedule| {
                 let sends = schedule.operations().iter().filter(|o| matches!(o.kind, Kind::Send { .. }));
@@ -342,6 +304,23 @@ mod tests {
                 assert_eq!(chosen(collective, 60, bytes, Some(wiring))?, "circulant", "{collective} {bytes}");
             }
         }
+        Ok(())
+    }
+
+    /// A port recovers while ranks wait for each other, twice for four of them, as they do whatever their calls are, less what two signals
+    /// take; and every call has a 40th of what it lets pass.
+    #[test]
+    fn calls_share_what_a_link_lets_pass_at_once() -> crate::Result<()> {
+        let predicted = |burst| {
+            let (tau, hop, t_c) = (8e-6, 20e-6, 1e-9);
+            let alone = Some(Alone { tau: 1e-6, hop: 5e-6 });
+            let machine = Machine { tau, hop, t_c, alone, burst, packet: None, ..Machine::network() };
+            let options = Options { algorithm: Some("direct".into()), ..Options::default() };
+            choose(&Call::new(Collective::Gather, 4, 100_000_000), 1, &options, &machine).map(|choice| choice.predicted)
+        };
+        let saved = predicted(0)? - predicted(1 << 20)?;
+        let recovered = 2.0 * 28e-6 - (2.0 * 160.0 - f64::from(1 << 20) / 40.0) * 1e-9;
+        assert!((saved / (CONTENTION * recovered) - 1.0).abs() < 0.01, "{saved} {recovered}");
         Ok(())
     }
 
