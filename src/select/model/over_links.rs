@@ -314,8 +314,10 @@ mod tests {
         let predicted = |burst| {
             let (tau, hop, t_c) = (8e-6, 20e-6, 1e-9);
             let alone = Some(Alone { tau: 1e-6, hop: 5e-6 });
-            let machine = Machine { tau, hop, t_c, alone, burst, packet: None, ..Machine::network() };
-            let options = Options { algorithm: Some("direct".into()), ..Options::default() };
+            let machine =
+                Machine { tau, hop, t_c, alone, burst, packet: None, packet_limit: None, ..Machine::network() };
+            let (algorithm, packet) = (Some("direct".into()), Some(Options::WHOLE));
+            let options = Options { algorithm, packet, ..Options::default() };
             choose(&Call::new(Collective::Gather, 4, 100_000_000), 1, &options, &machine).map(|choice| choice.predicted)
         };
         let saved = predicted(0)? - predicted(1 << 20)?;
