@@ -325,7 +325,7 @@ fn collect(
         method: Method {
             experiment: experiment.name,
             description:
-                "barrier of the library before every repetition; time = maximum over ranks; jobs in \
+                "barrier of the library (over links by dissemination) before every repetition; time = maximum over ranks; jobs in \
                           shuffled order in every pass; warm-up discarded; results verified beforehand; native algorithms \
                           are forced on duplicates of the communicator"
                     .into(),
