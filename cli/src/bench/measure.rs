@@ -1,7 +1,8 @@
 //! The measurement itself, the same code on all ranks.
 //!
-//! Every repetition starts with a barrier of the library, for native jobs too: whoever leaves it last decides what is
-//! measured. The time of a repetition is the largest one of all ranks; ranks learn it after a batch of repetitions, not in between.
+//! Every repetition starts with a barrier of the library, for native jobs too: a native barrier may change its way with the number of
+//! ranks, and whoever leaves it last decides what is measured. The time of a repetition is the largest one of all ranks; ranks learn it
+//! after a batch of repetitions, not in between.
 
 use super::arena::{self, Arena};
 use super::budget::{shuffled, split};
@@ -143,8 +144,8 @@ struct Meeting {
 
 impl Meeting {
     fn of(side: &Side) -> Meeting {
-        let over_links = side.cube.machine().shared.is_none();
-        let options = Options { algorithm: over_links.then(|| "dissemination".into()), ..Options::default() };
+        let algorithm = side.over_links().then(|| "dissemination".into());
+        let options = Options { algorithm, ..Options::default() };
         Meeting { call: Call::new(Collective::Barrier, side.cube.size(), 0), options }
     }
 

@@ -117,6 +117,11 @@ pub struct Side<'s> {
 }
 
 impl Side<'_> {
+    /// Whether messages go over links.
+    pub fn over_links(&self) -> bool {
+        self.cube.machine().shared.is_none()
+    }
+
     /// Element by element the largest value of all ranks, by native MPI if there is one: it then does not touch what is
     /// being measured.
     pub fn maximum(&self, values: &mut [f64]) -> Result<(), Failure> {

@@ -93,7 +93,7 @@ pub fn measure(
         let left = seconds - elapsed[0];
         let share = left / (all - done) as f64;
         let left = if done == 0 { f64::INFINITY } else { left };
-        match point.samples(&mut bench, machine.shared.is_none(), (left, share))? {
+        match point.samples(&mut bench, left, share)? {
             Some(samples) => calls.compared.extend(point.compared(&samples)),
             None => calls.left_out.push(point.name()),
         }
@@ -183,19 +183,14 @@ impl Point {
     }
 
     /// The samples of each of the jobs; of the candidates those are dropped that there is no time for. `None` if it is left for none. The share
-    /// is what each of the calls to come may take. `over_links`: as in [`Turns::new`].
-    fn samples(
-        &mut self,
-        bench: &mut Bench,
-        over_links: bool,
-        (left, share): (f64, f64),
-    ) -> Result<Option<Vec<Vec<f64>>>, Failure> {
+    /// is what each of the calls to come may take.
+    fn samples(&mut self, bench: &mut Bench, left: f64, share: f64) -> Result<Option<Vec<Vec<f64>>>, Failure> {
         let predicted: Vec<f64> = self.candidates.iter().map(|candidate| candidate.predicted).collect();
         self.candidates.truncate(Turns::foreseen(&predicted, left));
         if self.candidates.is_empty() {
             return Ok(None);
         }
-        let turns = Turns::new(bench, self.jobs(), over_links, left)?;
+        let turns = Turns::new(bench, self.jobs(), left)?;
         self.candidates.truncate(turns.candidates());
         if self.candidates.is_empty() {
             return Ok(None);

@@ -53,8 +53,9 @@ impl Turns {
         affordable(predicted, firsts, SHARE * left)
     }
 
-    /// Tries each job once, and keeps those that there is time for. `over_links`: whether messages go over links.
-    pub fn new(bench: &mut Bench, mut jobs: Vec<Job>, over_links: bool, left: f64) -> Result<Turns, Failure> {
+    /// Tries each job once, and keeps those that there is time for.
+    pub fn new(bench: &mut Bench, mut jobs: Vec<Job>, left: f64) -> Result<Turns, Failure> {
+        let over_links = bench.side.over_links();
         let mut once = Vec::new();
         for job in &jobs {
             once.push(bench.batch(job, 1, 1)?[0]);
