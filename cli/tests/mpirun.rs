@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const RANKS: [usize; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16];
+const RANKS: [usize; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 16];
 
 /// Runs a program on so many ranks.
 fn mpirun(ranks: usize, program: &Path, arguments: &[&str]) -> Output {
@@ -37,8 +37,8 @@ fn example(name: &str) -> PathBuf {
     path
 }
 
-fn verify(arguments: &[&str]) {
-    for ranks in RANKS {
+fn verify(ranks: &[usize], arguments: &[&str]) {
+    for &ranks in ranks {
         let output = mpirun(ranks, &hypercoll(), &[&["verify", "--json"], arguments].concat());
         assert_eq!(output.code, Some(0), "{ranks} ranks {arguments:?}: {}", output.told());
         let report: serde_json::Value = serde_json::from_str(&output.stdout)
@@ -52,13 +52,13 @@ fn verify(arguments: &[&str]) {
 
 #[test]
 fn verify_all() {
-    verify(&["--all"]);
+    verify(&RANKS, &["--all"]);
 }
 
 /// Nothing leans on the transport's buffers: every send waits for its receive.
 #[test]
 fn verify_all_with_synchronous_sends() {
-    verify(&["--all", "--synchronous"]);
+    verify(&[2, 3, 5, 8, 12], &["--all", "--synchronous"]);
 }
 
 /// Messages take the ways that they take between hosts, and on hosts where ranks may not read each other's memory.
@@ -89,7 +89,7 @@ fn what_a_rank_s_environment_asks_for_must_exist() {
 
 #[test]
 fn examples() {
-    for ranks in [1, 2, 3, 4, 7, 8] {
+    for ranks in [1, 2, 3, 8] {
         let words = [
             ("hello_hypercube", "hello from rank 0"),
             ("histogram", "all counted once"),

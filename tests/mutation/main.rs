@@ -303,7 +303,7 @@ fn each_operation(mut mutate: impl FnMut(&Case, usize, usize, Vec<Op>)) {
             assert!(ops.len() <= case.schedules[rank].run_ahead.window, "the window must not matter here");
             for index in 0..ops.len() {
                 step += 1;
-                if ops.len() <= 4 || step.is_multiple_of(3) {
+                if step.is_multiple_of(if ops.len() <= 4 { 3 } else { 7 }) {
                     mutate(&case, rank, index, ops.clone());
                 }
             }

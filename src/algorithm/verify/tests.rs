@@ -164,7 +164,8 @@ fn all_algorithms_on_larger_sizes() {
 /// Counts that divide evenly for n <= 5, so that the formulas are compared.
 #[test]
 fn formulas_hold_where_nothing_is_rounded() {
-    try_all([1, 2, 4, 8, 16, 32].into_iter(), &[60, 96]);
+    try_all([1, 2, 4, 8, 16].into_iter(), &[60, 96]);
+    try_all(std::iter::once(32), &[60]);
 }
 
 /// Lengths of blocks, evenly random, heavy-tailed, and one long block among short ones; with some of 0.
