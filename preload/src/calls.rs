@@ -3,32 +3,35 @@
 //! One function a collective, for its blocking, nonblocking and persistent form. Each takes the native function as well, for calls that
 //! are not ours: which ones that are, all ranks of a communicator decide alike.
 
+mod lists;
 mod moving;
 mod reducing;
+mod serving;
 
+pub use lists::List;
 pub use moving::{
     allgather, allgatherv, alltoall, alltoallv, alltoallw, barrier, bcast, gather, gatherv, scatter, scatterv,
 };
 pub use reducing::{allreduce, exscan, reduce, reduce_scatter, reduce_scatter_block, scan};
+pub use serving::pass;
 
 use crate::communicator::{Communicator, Cube};
 use crate::datatype::{Back, Blocks, Data, Layout, Lent};
-use crate::failure;
 use crate::kind::{Form, Kind};
 use crate::native::{self, ffi};
 use crate::operation::Operation;
 use crate::quick::{self, Again, Key};
-use crate::report::By;
 use crate::requests::{self, Start, Transfer};
 use crate::session;
 use crate::trial::{Next, Who};
-use crate::turn;
-use ffi::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Op, MPI_Request};
+use ffi::{MPI_Datatype, MPI_Op, MPI_Request};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::raw::{Buffers, Datatype};
 use hypercoll::Error;
+use lists::{kept, Reads, Types};
+use serving::serve;
 use std::ffi::{c_int, c_void};
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
@@ -63,100 +66,6 @@ impl How {
             How::Starts(_) => Form::Nonblocking,
             How::Prepares(_) => Form::Persistent,
         }
-    }
-}
-
-/// A list of counts or displacements, one a rank.
-#[derive(Clone)]
-pub enum List {
-    Ints(*const c_int),
-    Counts(*const MPI_Count),
-    Addresses(*const isize),
-    Kept(Rc<[i64]>),
-}
-
-/// Whose lists a call reads.
-#[derive(Clone, Copy)]
-enum Reads {
-    All,
-    Root(i64),
-    /// Nobody's: they stand for nothing.
-    None,
-}
-
-/// How many entries lists have that are read when a call is started, if that may be later: the program need not have them any more then.
-///
-/// # Safety
-/// As MPI says of communicators.
-unsafe fn kept(native: &Native, comm: MPI_Comm, reads: Reads) -> Option<usize> {
-    if !matches!(native.how, How::Prepares(_)) || !session::is_active() {
-        return None;
-    }
-    let own = &*session::tables(&turn::take()).communicators.find(comm)?;
-    let read = match reads {
-        Reads::All => true,
-        Reads::Root(root) => own.rank as i64 == root,
-        Reads::None => false,
-    };
-    (read && !matches!(own.cube, Cube::Native(_))).then_some(own.size)
-}
-
-impl List {
-    /// # Safety
-    /// The list has it.
-    unsafe fn get(&self, at: usize) -> i64 {
-        match self {
-            List::Ints(list) => (*list.add(at)).into(),
-            List::Counts(list) => *list.add(at),
-            List::Addresses(list) => *list.add(at) as i64,
-            List::Kept(list) => list[at],
-        }
-    }
-
-    /// Whether it is the same list of the program's, and not one like it.
-    fn is(&self, other: &List) -> bool {
-        match (self, other) {
-            (List::Ints(one), List::Ints(other)) => one == other,
-            (List::Counts(one), List::Counts(other)) => one == other,
-            (List::Addresses(one), List::Addresses(other)) => one == other,
-            _ => false,
-        }
-    }
-
-    fn is_null(&self) -> bool {
-        match self {
-            List::Ints(list) => list.is_null(),
-            List::Counts(list) => list.is_null(),
-            List::Addresses(list) => list.is_null(),
-            List::Kept(_) => false,
-        }
-    }
-
-    /// A list that stays: see [`kept`].
-    ///
-    /// # Safety
-    /// It has so many entries, if it is one.
-    unsafe fn kept(self, entries: Option<usize>) -> List {
-        match entries.filter(|_| !self.is_null()) {
-            Some(entries) => List::Kept((0..entries).map(|at| self.get(at)).collect()),
-            None => self,
-        }
-    }
-}
-
-/// A list of datatypes, one a rank.
-struct Types {
-    list: *const MPI_Datatype,
-    _kept: Option<Rc<[MPI_Datatype]>>,
-}
-
-impl Types {
-    /// # Safety
-    /// As of [`List::kept`].
-    unsafe fn of(list: *const MPI_Datatype, entries: Option<usize>) -> Types {
-        let kept = entries.filter(|_| !list.is_null());
-        let kept: Option<Rc<[_]>> = kept.map(|entries| (0..entries).map(|at| *list.add(at)).collect());
-        Types { list: kept.as_ref().map_or(list, |kept| kept.as_ptr()), _kept: kept }
     }
 }
 
@@ -196,96 +105,6 @@ pub struct Ours {
     first: isize,
     /// For how many calls it is known that they are ours, if it is.
     stands: Option<*const AtomicU64>,
-}
-
-/// Has a call made by us, or by MPI. Of one that has a key it is not known who makes it, and may be from now on.
-unsafe fn serve(
-    native: &Native,
-    comm: MPI_Comm,
-    key: Option<Key>,
-    ours: impl Fn(&mut Ours) -> Result<(), Left> + 'static,
-) -> c_int {
-    match native.how.form() {
-        Form::Blocking => looked_at(native, comm, key, ours),
-        _ => requests::serve(native, comm, ours),
-    }
-}
-
-/// The same for those that are over when this returns.
-unsafe fn looked_at(
-    native: &Native,
-    comm: MPI_Comm,
-    key: Option<Key>,
-    ours: impl FnOnce(&mut Ours) -> Result<(), Left>,
-) -> c_int {
-    if !session::is_active() {
-        return (native.call)();
-    }
-    let turn = turn::take();
-    let Some(own) = session::tables(&turn).communicators.find(comm) else {
-        drop(turn);
-        return (native.call)();
-    };
-    let reports = session::facts().asked.report.is_some();
-    let start = reports.then(Instant::now);
-    let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
-    let mut call = Ours { own, kind, key, rank, size, bytes: 0, start: None, timed: None, first: 0, stands: None };
-    let outcome = match Communicator::ready(own, native.kind, Form::Blocking, &turn) {
-        Ok(()) => ours(&mut call),
-        Err(why) => Err(Left::ToMpi(why)),
-    };
-    let (bytes, timed) = (call.bytes, call.timed);
-    (*own).last = Weak::new();
-    (*own).left = match outcome {
-        Err(Left::ToMpi(why)) => Some(why),
-        _ => None,
-    };
-    match outcome {
-        Ok(()) => {
-            if let (Some(start), Cube::Ours(cube)) = (start, &(*own).cube) {
-                let seconds = start.elapsed().as_secs_f64();
-                let by = By::Ours(cube.last_algorithm().unwrap_or("nothing to do"));
-                session::tables(&turn).note((native.kind, Form::Blocking), bytes, by, seconds);
-            }
-            if let Some(start) = timed {
-                (*own).trial(kind, bytes).note(Who::Ours, start.elapsed().as_secs_f64());
-            }
-            native::SUCCESS
-        }
-        Err(Left::ToLater) => native::SUCCESS,
-        Err(Left::ToMpi(why)) => {
-            drop(turn);
-            let Some(start) = (reports || timed.is_some()).then(Instant::now) else { return (native.call)() };
-            let code = (native.call)();
-            let seconds = start.elapsed().as_secs_f64();
-            if session::is_active() {
-                let turn = turn::take();
-                session::tables(&turn).note((native.kind, Form::Blocking), bytes, By::Mpi(why), seconds);
-                if timed.is_some() {
-                    // It is there still: no communicator is freed in the middle of a call on it.
-                    (*own).trial(kind, bytes).note(Who::Native, seconds);
-                }
-            }
-            code
-        }
-        Err(Left::Failed(error)) => {
-            let rank = call.rank;
-            drop(turn);
-            failure::raise(comm, native.kind.name(), rank, &error)
-        }
-    }
-}
-
-/// Has a call made by MPI, and counts it.
-pub unsafe fn pass(native: &Native, why: &'static str) -> c_int {
-    if !session::is_active() || session::facts().asked.report.is_none() {
-        return (native.call)();
-    }
-    let start = Instant::now();
-    let code = (native.call)();
-    let what = (native.kind, native.how.form());
-    session::tables(&turn::take()).note(what, 0, By::Mpi(why), start.elapsed().as_secs_f64());
-    code
 }
 
 impl Ours {

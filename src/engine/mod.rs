@@ -6,61 +6,43 @@
 mod agreement;
 pub(crate) mod arguments;
 mod execution;
+mod finding;
+mod note;
 mod record;
 mod registry;
 mod roll_call;
 mod run;
 mod staging;
+mod watch;
 
 pub(crate) use record::kind;
 pub(crate) use registry::{end_all, poll_all, poll_others, share, threads_take_turns, Shared};
 
 use crate::error::{Error, Result};
 use crate::executor::memory::Span;
-use crate::executor::patience::{say, Patience};
-use crate::executor::{Stamp, Token, Transport, Trouble};
+use crate::executor::patience::Patience;
+use crate::executor::{Token, Transport, Trouble};
 use crate::plan::Plan;
-use agreement::{listed, understood, Agreement, AGREED};
+use agreement::Agreement;
 use arguments::Arguments;
 use execution::{Execution, Means};
-use record::sentence;
+use finding::{understood, AGREED};
 use std::panic::Location;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use watch::Waiting;
 
 /// Looks without progress between two at the clock, and at what ranks tell each other beside their messages. On a busy machine
 /// one look can take milliseconds.
 pub(crate) const LOOKS: u32 = 64;
-/// After so long without progress a rank compares what it has called with the others.
-const SUSPICION: Duration = Duration::from_millis(20);
-/// After so long it asks those that are not on its board. Over slow links nothing may move for a while, and a question that comes when
-/// its receiver has ended finds nobody.
-const FAR_SUSPICION: Duration = Duration::from_millis(300);
 /// How long MPI may use buffers of calls that have failed, where no limit is set: before all ranks have let go of them, no error can
 /// be returned.
 const CEASING: Duration = Duration::from_secs(60);
-/// How long it then leaves it at that.
-const AGAIN: Duration = Duration::from_millis(100);
-
 /// A call under way or over, whose outcome has not been taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ticket {
     place: u32,
     number: u64,
-}
-
-/// A wait without progress.
-#[derive(Default)]
-struct Waiting {
-    looks: u32,
-    since: Option<Instant>,
-    /// What had been waited when the others were last looked at.
-    judged: Option<Duration>,
-    /// The rank that was through then with a call for which it is waited, and the call.
-    vain: Option<(usize, u64)>,
-    /// Whether this rank has said that it waits, and has called the roll.
-    said: bool,
-    called: bool,
 }
 
 /// The engine of one rank's communicator.
@@ -373,132 +355,6 @@ impl Engine {
             let oldest = self.oldest();
             self.agreement.records.end(oldest);
         }
-    }
-
-    /// Progress ends a wait.
-    fn moved(&mut self) {
-        if self.waiting.said {
-            self.agreement.board().iter().for_each(|board| board.mine().go_on());
-        }
-        if self.waiting.looks > 0 {
-            self.waiting = Waiting::default();
-        }
-    }
-
-    /// Looks at the clock, and at the others if it is time.
-    fn watch(&mut self) {
-        let waited = self.waiting.since.get_or_insert_with(Instant::now).elapsed();
-        if let Some(finding) = self.agreement.listen(&mut *self.transport) {
-            return self.fail(understood(&finding));
-        }
-        let Some(oldest) = self.oldest() else { return };
-        if waited >= self.waiting.judged.map_or(SUSPICION, |judged| judged + AGAIN) {
-            self.waiting.judged = Some(waited);
-            self.agreement.doing = self.doing();
-            if let Some(finding) = self.agreement.judge(oldest, &mut *self.transport) {
-                return self.find(&finding);
-            }
-            // If it is so still when it is time to look again, what it sent would have come, and what it expected been taken.
-            let vain = self.in_vain();
-            if let Some((peer, number)) = vain.filter(|_| vain == self.waiting.vain) {
-                let rank = self.agreement.rank;
-                let what = format!("is through, while rank {rank} has more to send it or to receive from it");
-                return self.find_differing(number, peer, &what);
-            }
-            self.waiting.vain = vain;
-            if waited >= FAR_SUSPICION {
-                let mut peers = self.transport.under_way();
-                peers.retain(|peer| self.agreement.far().contains(peer));
-                self.agreement.ask(&peers, oldest, &mut *self.transport);
-            }
-        }
-        let limits = [self.patience.report, self.patience.timeout];
-        let first = limits.into_iter().flatten().min();
-        // A little earlier, so that all have said it when the roll is called.
-        if !self.waiting.said && first.is_some_and(|limit| waited >= limit.mul_f64(0.9)) {
-            self.waiting.said = true;
-            let since = roll_call::clock().saturating_sub(waited.as_secs());
-            self.agreement.doing = self.doing();
-            self.agreement.board().iter().for_each(|board| board.mine().wait(since, &self.agreement.doing));
-            let far = self.agreement.far().to_vec();
-            self.agreement.ask(&far, oldest, &mut *self.transport);
-        }
-        let expired = self.patience.timeout.is_some_and(|limit| waited >= limit);
-        let due = self.patience.report.is_some_and(|limit| waited >= limit) && !self.waiting.called;
-        if due || expired {
-            self.waiting.called = true;
-            let first = self.agreement.board().is_none_or(|board| board.call_roll(oldest));
-            let rank = self.agreement.rank;
-            let roll = roll_call::roll_call(&self.agreement, self.transport.size());
-            let seconds = waited.as_secs();
-            if first {
-                say(&format!("rank {rank}: no progress for {seconds} s. {roll}"));
-            }
-            if expired {
-                if self.patience.ends_job {
-                    self.transport.end_job(&format!("rank {rank}: HYPERCOLL_TIMEOUT: no progress for {seconds} s"));
-                }
-                let peers = self.transport.under_way();
-                let peers: Vec<String> = peers.iter().map(usize::to_string).collect();
-                self.find(&format!("timeout\n{}\nno progress for {seconds} s; {roll}", peers.join(" ")));
-            }
-        }
-    }
-
-    /// What this rank is doing, in words.
-    fn doing(&self) -> String {
-        let oldest = self.active.iter().map(|&place| &self.executions[place as usize]).min_by_key(|e| e.stamp.number);
-        let Some(execution) = oldest else { return "in no call".into() };
-        let number = execution.stamp.number;
-        let words = self.agreement.records.told(number).unwrap_or_default();
-        let round = execution.round().map_or(String::new(), |(part, round)| match part {
-            0 => format!(", round {round}"),
-            _ => format!(", round {round} of part {part}"),
-        });
-        let mut peers = self.transport.under_way();
-        peers.sort_unstable();
-        peers.dedup();
-        let whom = if peers.is_empty() { String::new() } else { format!(", waiting for {}", listed(&peers)) };
-        let more = if self.active.len() > 1 { format!(" and {} more", self.active.len() - 1) } else { String::new() };
-        format!("in {}{more}{round}{whom}", sentence(number, &words))
-    }
-
-    /// Something is wrong between ranks: says so to all.
-    fn find(&mut self, finding: &str) {
-        let error = self.agreement.find(finding, &mut *self.transport);
-        self.fail(error);
-    }
-
-    /// Two ranks differ in the length of a block.
-    #[cold]
-    fn find_lengths(&mut self, stamp: Stamp, peer: usize, expected: usize, found: usize) {
-        let rank = self.agreement.rank;
-        let under_way = self.executions.iter().find(|execution| execution.stamp == stamp);
-        let element = under_way.and_then(|execution| execution.plan.as_ref()).map_or(1, |plan| plan.element.max(1));
-        let (sends, expects) = (found / element, expected / element);
-        let what = format!("sends {sends} elements to rank {rank}, which expects {expects}");
-        self.find_differing(stamp.number, peer, &what);
-    }
-
-    /// The same, and what the other rank does.
-    #[cold]
-    fn find_differing(&mut self, number: u64, peer: usize, what: &str) {
-        let words = self.agreement.records.told(number).unwrap_or_default();
-        let rank = self.agreement.rank;
-        self.find(&format!("mismatch\n{peer} {rank}\nrank {peer} {what}, in {}", sentence(number, &words)));
-    }
-
-    /// A rank of this host with which this one has messages under way of its first call, and which is through with it.
-    fn in_vain(&self) -> Option<(usize, u64)> {
-        let under_way = self.active.iter().map(|&place| &self.executions[place as usize]);
-        let execution = under_way.min_by_key(|execution| execution.stamp.number)?;
-        let (board, number) = (self.agreement.board()?, execution.stamp.number);
-        let over = |peer: usize| {
-            let place = board.ranks.iter().position(|&rank| rank == peer);
-            place.is_some_and(|place| board.line(place).is_over(number))
-        };
-        let peer = execution.peers().find(|&peer| over(peer))?;
-        Some((peer, number))
     }
 
     /// Something is wrong on this rank: says so to all.

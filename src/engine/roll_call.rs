@@ -1,6 +1,7 @@
 //! The roll-call of ranks that wait too long: what every rank of the communicator is doing.
 
-use super::agreement::{listed, Agreement};
+use super::agreement::Agreement;
+use super::finding::listed;
 use super::record::sentence;
 use crate::executor::board::{Board, Presence};
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -42,12 +42,14 @@ mod check;
 mod cost;
 mod detour;
 mod fold;
+mod held;
 mod intervals;
 mod place;
 mod prefix;
 mod problem;
 mod route;
 mod run_ahead;
+mod scratch;
 
 pub(crate) use beginning::Beginning;
 pub use builder::Builder;
@@ -55,11 +57,11 @@ pub use check::{check, Report, Violation};
 pub use cost::{legal, Cost, PortModel};
 pub use fold::{fold, Message, Messages};
 pub use place::place;
-pub(crate) use place::MEMORY_USED_ONCE;
 pub use problem::Problem;
 pub use route::{Multiplication, PartOf, Route, Transfer};
 pub(crate) use run_ahead::messages_under_way;
 pub use run_ahead::RunAhead;
+pub(crate) use scratch::MEMORY_USED_ONCE;
 
 pub use crate::address::Hosting;
 pub use crate::collective::Avoided;

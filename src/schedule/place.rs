@@ -9,8 +9,10 @@
 //! in which a rank has two values at a position, are in [`super::prefix`].
 
 use super::fold::{Message, Messages};
-use super::intervals::{Interval, Intervals, Value};
+use super::held::Held;
+use super::intervals::Intervals;
 use super::prefix::Arrival;
+use super::scratch::Scratch;
 use super::{BufferRange, Builder, Multiplication, Schedule, Side};
 use crate::collective::{Buffer, Call};
 use std::collections::HashMap;
@@ -28,7 +30,7 @@ pub fn place(call: &Call, rank: usize, messages: &Messages) -> Schedule {
         held: Held::default(),
         prefix: None,
         sends: false,
-        scratch: Scratch { lag: if messages.flows() { FLOWING_LAG } else { 0 }, ..Scratch::default() },
+        scratch: Scratch::of(messages.flows()),
         home: (0..0, None),
         ranges: Vec::new(),
         targets: Vec::new(),
@@ -364,166 +366,5 @@ pub(super) fn append(ranges: &mut Vec<BufferRange>, range: BufferRange) {
     match ranges.last_mut() {
         Some(last) if last.buffer == range.buffer && last.offset + last.len == range.offset => last.len += range.len,
         _ => ranges.push(range),
-    }
-}
-
-/// Which intervals of the space the rank holds, and where.
-#[derive(Default)]
-pub(super) struct Held {
-    intervals: Intervals<Place>,
-}
-
-/// A buffer and an offset.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Place(Buffer, usize);
-
-impl Value for Place {
-    fn beyond(self, distance: usize) -> Place {
-        Place(self.0, self.1 + distance)
-    }
-}
-
-impl Held {
-    /// The run from `at`, at most to `limit`: its end and where it lies.
-    pub(super) fn at(&self, at: usize, limit: usize) -> Option<(usize, Buffer, usize)> {
-        let interval = self.intervals.get(self.intervals.find(at)).filter(|interval| interval.start <= at)?;
-        let Place(buffer, offset) = interval.value.beyond(at - interval.start);
-        Some((interval.end.min(limit), buffer, offset))
-    }
-
-    /// The first position after `at` where what is held begins.
-    pub(super) fn next(&self, at: usize) -> Option<usize> {
-        let found = self.intervals.find(at);
-        let begins = |position| self.intervals.get(position).map(|interval| interval.start);
-        begins(found).filter(|&start| start > at).or_else(|| begins(self.intervals.after(found)))
-    }
-
-    pub(super) fn remove(&mut self, start: usize, end: usize) {
-        self.intervals.remove(start, end);
-    }
-
-    pub(super) fn insert(&mut self, start: usize, end: usize, buffer: Buffer, offset: usize) {
-        if start >= end {
-            return;
-        }
-        let value = Place(buffer, offset);
-        let at = self.intervals.remove(start, end);
-        let last = self.intervals.before(at).and_then(|before| self.intervals.get_mut(before));
-        match last {
-            Some(last) if last.end == start && last.value.beyond(start - last.start) == value => last.end = end,
-            _ => {
-                self.intervals.insert(at, Interval { start, end, value });
-            }
-        }
-    }
-}
-
-/// As long as a rank's scratch memory is this small (in elements), no area is used twice, so that no receive has to wait for
-/// an earlier one's data to leave.
-pub(crate) const MEMORY_USED_ONCE: usize = 1 << 15;
-
-/// Where nodes do not wait for each other's rounds, so many rounds more pass until an area is used again: a receive that is
-/// early in its round must not wait for a send that is late in an earlier one.
-const FLOWING_LAG: usize = 2;
-
-/// The last round in which an area was used.
-#[derive(Clone, Copy)]
-struct LastRound(usize);
-
-impl Value for LastRound {
-    fn beyond(self, _: usize) -> LastRound {
-        self
-    }
-}
-
-/// Scratch memory: first fit among the areas that are free in the round at hand.
-#[derive(Default)]
-pub(super) struct Scratch {
-    top: usize,
-    /// Rounds beyond the next until an area that is free is used again.
-    lag: usize,
-    free: Intervals<LastRound>,
-}
-
-impl Scratch {
-    pub(super) fn free(&mut self, offset: usize, len: usize, round: usize) {
-        if len > 0 {
-            self.free.put(offset, offset + len, LastRound(round));
-        }
-    }
-
-    /// The offset of `len` elements that nothing uses in `round`.
-    pub(super) fn allocate(&mut self, len: usize, round: usize) -> usize {
-        if len == 0 {
-            return 0;
-        }
-        let mut run: Option<(usize, usize)> = None;
-        let reusable = (self.top + len > MEMORY_USED_ONCE).then(|| self.free.iter());
-        for &Interval { start, end, value: LastRound(used) } in reusable.into_iter().flatten() {
-            if used + self.lag >= round {
-                continue;
-            }
-            run = match run {
-                Some((from, to)) if to == start => Some((from, end)),
-                _ => Some((start, end)),
-            };
-            if run.is_some_and(|(from, to)| to - from >= len) {
-                break;
-            }
-        }
-        // A free run at the top may grow; any other must be long enough.
-        let fits = |&(from, to): &(usize, usize)| to - from >= len || to == self.top;
-        let offset = run.filter(fits).map_or(self.top, |(from, _)| from);
-        let end = offset + len;
-        self.free.remove(offset, end);
-        self.top = self.top.max(end);
-        offset
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scratch_is_used_again_but_not_in_the_same_round() {
-        let mut scratch = Scratch::default();
-        let unit = MEMORY_USED_ONCE;
-        assert_eq!(scratch.allocate(10 * unit, 0), 0);
-        assert_eq!(scratch.allocate(5 * unit, 0), 10 * unit);
-        scratch.free(0, 10 * unit, 1);
-        assert_eq!(scratch.allocate(4 * unit, 1), 15 * unit, "still in use in round 1");
-        assert_eq!(scratch.allocate(4 * unit, 2), 0);
-        assert_eq!(scratch.allocate(6 * unit, 2), 4 * unit);
-        scratch.free(10 * unit, 5 * unit, 2);
-        scratch.free(15 * unit, 4 * unit, 2);
-        assert_eq!(scratch.allocate(9 * unit, 3), 10 * unit, "neighbours are joined");
-        scratch.free(10 * unit, 9 * unit, 3);
-        assert_eq!(scratch.allocate(20 * unit, 4), 10 * unit, "the area at the top grows");
-        assert_eq!(scratch.top, 30 * unit);
-    }
-
-    #[test]
-    fn a_little_scratch_is_not_used_twice() {
-        let mut scratch = Scratch::default();
-        assert_eq!(scratch.allocate(100, 0), 0);
-        scratch.free(0, 100, 0);
-        assert_eq!(scratch.allocate(100, 5), 100);
-        assert_eq!(scratch.allocate(MEMORY_USED_ONCE, 6), 200, "what is free does not suffice");
-        assert_eq!(scratch.allocate(100, 7), 0, "the memory is no longer small");
-    }
-
-    #[test]
-    fn held_intervals_are_cut_and_replaced() {
-        let mut held = Held::default();
-        held.insert(0, 10, Buffer::Send, 100);
-        held.insert(4, 6, Buffer::Scratch, 0);
-        assert_eq!(held.at(2, 10), Some((4, Buffer::Send, 102)));
-        assert_eq!(held.at(4, 5), Some((5, Buffer::Scratch, 0)));
-        assert_eq!(held.at(7, 10), Some((10, Buffer::Send, 107)));
-        held.remove(1, 9);
-        assert_eq!(held.at(5, 10), None);
-        assert_eq!(held.next(1), Some(9));
-        assert_eq!(held.at(9, 10), Some((10, Buffer::Send, 109)));
     }
 }

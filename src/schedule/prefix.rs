@@ -7,7 +7,8 @@
 //! nothing is computed or copied for it.
 
 use super::fold::{Message, Messages};
-use super::place::{append, arriving, Held, Placer};
+use super::held::Held;
+use super::place::{append, arriving, Placer};
 use super::route::PartOf;
 use super::{BufferRange, Side};
 use crate::collective::Buffer;

@@ -1,0 +1,103 @@
+//! Who makes a call, ours or MPI's: it is looked at, made, timed where that is asked for, and counted.
+
+use super::{Left, Native, Ours};
+use crate::communicator::{Communicator, Cube};
+use crate::kind::Form;
+use crate::native::{self, ffi::MPI_Comm};
+use crate::quick::Key;
+use crate::report::By;
+use crate::trial::Who;
+use crate::{failure, requests, session, turn};
+use std::ffi::c_int;
+use std::rc::Weak;
+use std::time::Instant;
+
+/// Has a call made by us, or by MPI. Of one that has a key it is not known who makes it, and may be from now on.
+pub unsafe fn serve(
+    native: &Native,
+    comm: MPI_Comm,
+    key: Option<Key>,
+    ours: impl Fn(&mut Ours) -> Result<(), Left> + 'static,
+) -> c_int {
+    match native.how.form() {
+        Form::Blocking => looked_at(native, comm, key, ours),
+        _ => requests::serve(native, comm, ours),
+    }
+}
+
+/// The same for those that are over when this returns.
+unsafe fn looked_at(
+    native: &Native,
+    comm: MPI_Comm,
+    key: Option<Key>,
+    ours: impl FnOnce(&mut Ours) -> Result<(), Left>,
+) -> c_int {
+    if !session::is_active() {
+        return (native.call)();
+    }
+    let turn = turn::take();
+    let Some(own) = session::tables(&turn).communicators.find(comm) else {
+        drop(turn);
+        return (native.call)();
+    };
+    let reports = session::facts().asked.report.is_some();
+    let start = reports.then(Instant::now);
+    let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
+    let mut call = Ours { own, kind, key, rank, size, bytes: 0, start: None, timed: None, first: 0, stands: None };
+    let outcome = match Communicator::ready(own, native.kind, Form::Blocking, &turn) {
+        Ok(()) => ours(&mut call),
+        Err(why) => Err(Left::ToMpi(why)),
+    };
+    let (bytes, timed) = (call.bytes, call.timed);
+    (*own).last = Weak::new();
+    (*own).left = match outcome {
+        Err(Left::ToMpi(why)) => Some(why),
+        _ => None,
+    };
+    match outcome {
+        Ok(()) => {
+            if let (Some(start), Cube::Ours(cube)) = (start, &(*own).cube) {
+                let seconds = start.elapsed().as_secs_f64();
+                let by = By::Ours(cube.last_algorithm().unwrap_or("nothing to do"));
+                session::tables(&turn).note((native.kind, Form::Blocking), bytes, by, seconds);
+            }
+            if let Some(start) = timed {
+                (*own).trial(kind, bytes).note(Who::Ours, start.elapsed().as_secs_f64());
+            }
+            native::SUCCESS
+        }
+        Err(Left::ToLater) => native::SUCCESS,
+        Err(Left::ToMpi(why)) => {
+            drop(turn);
+            let Some(start) = (reports || timed.is_some()).then(Instant::now) else { return (native.call)() };
+            let code = (native.call)();
+            let seconds = start.elapsed().as_secs_f64();
+            if session::is_active() {
+                let turn = turn::take();
+                session::tables(&turn).note((native.kind, Form::Blocking), bytes, By::Mpi(why), seconds);
+                if timed.is_some() {
+                    // It is there still: no communicator is freed in the middle of a call on it.
+                    (*own).trial(kind, bytes).note(Who::Native, seconds);
+                }
+            }
+            code
+        }
+        Err(Left::Failed(error)) => {
+            let rank = call.rank;
+            drop(turn);
+            failure::raise(comm, native.kind.name(), rank, &error)
+        }
+    }
+}
+
+/// Has a call made by MPI, and counts it.
+pub unsafe fn pass(native: &Native, why: &'static str) -> c_int {
+    if !session::is_active() || session::facts().asked.report.is_none() {
+        return (native.call)();
+    }
+    let start = Instant::now();
+    let code = (native.call)();
+    let what = (native.kind, native.how.form());
+    session::tables(&turn::take()).note(what, 0, By::Mpi(why), start.elapsed().as_secs_f64());
+    code
+}
