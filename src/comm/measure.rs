@@ -45,9 +45,11 @@ const AFTER_PAUSE: usize = 128 << 10;
 const PAUSE: f64 = 10e-3;
 /// What a message after a pause takes, in start-ups and hops, at least: of shorter ones it cannot be told what was let pass at once.
 const SEEN_FROM: f64 = 20.0;
-/// Bytes of the messages by which it is found from which on they are copied once; and of ranks that share cores, for whom short ones are sooner
-/// there in two copies. If none of them is, [`LONGEST`] may be: to touch memory for longer ones took as long as all else together.
-const COPIED: &[usize] = &[4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10];
+/// Bytes of the messages by which it is found from which on they are copied once; between two ranks, of which none passes packets on (packets are
+/// copied twice, and so shorter than that); and of ranks that share cores, for whom short ones are sooner there in two copies. If none of
+/// them is, [`LONGEST`] may be: to touch memory for longer ones took as long as all else together.
+const COPIED: &[usize] = &[16 << 10, 32 << 10, 64 << 10, 128 << 10];
+const COPIED_BY_TWO: &[usize] = &[4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10];
 const COPIED_IN_TURN: &[usize] = &[32 << 10, 64 << 10, 128 << 10];
 /// Times that long messages are measured, of which the least counts.
 const TRIES: usize = 3;
@@ -330,7 +332,11 @@ impl<'c> Ring<'c> {
         if any == 0 {
             return Ok(None);
         }
-        let all = if self.turn > 1.0 { COPIED_IN_TURN } else { COPIED };
+        let all = match self.cube.size {
+            _ if self.turn > 1.0 => COPIED_IN_TURN,
+            2 => COPIED_BY_TWO,
+            _ => COPIED,
+        };
         let mut found = sooner_from(&self.both_ways(all)?);
         if found == usize::MAX {
             found = sooner_from(&self.both_ways(&[LONGEST])?);
@@ -383,10 +389,7 @@ mod tests {
     #[test]
     fn messages_are_copied_once_from_where_that_is_sooner_in_all() {
         let of = |ratios: [f64; 4]| {
-            let times = [16 << 10, 32 << 10, 64 << 10, 128 << 10]
-                .iter()
-                .zip(ratios)
-                .map(|(&bytes, ratio)| (bytes, [30e-6 * ratio, 30e-6]));
+            let times = COPIED.iter().zip(ratios).map(|(&bytes, ratio)| (bytes, [30e-6 * ratio, 30e-6]));
             sooner_from(&Vec::from_iter(times))
         };
         assert_eq!(of([0.9, 0.8, 0.6, 0.5]), 16 << 10);
