@@ -58,7 +58,7 @@ fn verify_all() {
 /// Nothing leans on the transport's buffers: every send waits for its receive.
 #[test]
 fn verify_all_with_synchronous_sends() {
-    verify(&[2, 3, 5, 8, 12], &["--all", "--synchronous"]);
+    verify(&[2, 3, 5, 12, 16], &["--all", "--synchronous"]);
 }
 
 /// Messages take the ways that they take between hosts, and on hosts where ranks may not read each other's memory.

@@ -28,8 +28,6 @@ use ffi::{MPI_Datatype, MPI_Op, MPI_Request};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::raw::{Buffers, Datatype};
 use hypercoll::Error;
-use lists::{kept, Reads, Types};
-use serving::serve;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;

@@ -1,8 +1,9 @@
 //! What rank 0 finds in its environment, for all ranks of a communicator.
 
+use super::measure::AMONG_MORE;
 use crate::error::{Error, Result};
 use crate::executor::mpi::Found;
-use crate::select::{tuning, Measurement, Settings, Sources, Spread};
+use crate::select::{tuning, Machine, Measurement, Settings, Sources, Spread};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
@@ -46,8 +47,15 @@ pub(super) fn resolved(found: Found, size: usize) -> Result<Settings> {
     })?;
     let spread = Spread::of(size, found.hosts.as_ref(), found.cores.is_some());
     let settings = sources.resolve(found.cores, Some(&spread))?;
+    let settings = Settings { machine: among(settings.machine, size), ..settings };
     LAST.set(Some((found, size, settings.clone())));
     Ok(settings)
+}
+
+/// The machine for so many ranks: what two ranks have measured of short single copies is theirs alone.
+fn among(machine: Machine, ranks: usize) -> Machine {
+    let least = if ranks > 2 { AMONG_MORE } else { 0 };
+    Machine { single_copy_from: machine.single_copy_from.map(|bytes| bytes.max(least)), ..machine }
 }
 
 /// Says what users must know of their tuning file. That it was made for ranks that are spread in another way is said of the first
@@ -60,5 +68,24 @@ pub(super) fn warn(Settings { refused, stale, .. }: &Settings) {
     }
     if let Some(stale) = stale.as_ref().filter(|_| first) {
         log::warn!("{stale}; it is used all the same");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_single_copies_are_for_two_ranks() {
+        let of = |bytes, ranks| {
+            let machine = Machine { single_copy_from: bytes, ..Machine::built_in(Some(2)) };
+            among(machine, ranks).single_copy_from
+        };
+        assert_eq!(of(Some(4 << 10), 2), Some(4 << 10));
+        assert_eq!(of(Some(4 << 10), 3), Some(16 << 10));
+        assert_eq!(
+            [Some(32 << 10), Some(usize::MAX), None].map(|bytes| of(bytes, 8)),
+            [Some(32 << 10), Some(usize::MAX), None]
+        );
     }
 }

@@ -38,6 +38,7 @@ pub(crate) const LOOKS: u32 = 64;
 /// How long MPI may use buffers of calls that have failed, where no limit is set: before all ranks have let go of them, no error can
 /// be returned.
 const CEASING: Duration = Duration::from_secs(60);
+
 /// A call under way or over, whose outcome has not been taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ticket {

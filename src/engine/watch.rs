@@ -1,4 +1,5 @@
-//! Waits in which nothing moves: when a rank looks at what the others do, what it makes of that, and what it says.
+//! Waits in which nothing moves: when a rank looks at what the others do, what it makes of that, and what it says. And in which words it says
+//! that two ranks differ, which messages may show as well.
 
 use super::finding::{listed, understood};
 use super::record::sentence;
@@ -9,11 +10,11 @@ use std::time::{Duration, Instant};
 
 /// After so long without progress a rank compares what it has called with the others.
 const SUSPICION: Duration = Duration::from_millis(20);
+/// How long it then leaves it at that.
+const AGAIN: Duration = Duration::from_millis(100);
 /// After so long it asks those that are not on its board. Over slow links nothing may move for a while, and a question that comes when
 /// its receiver has ended finds nobody.
 const FAR_SUSPICION: Duration = Duration::from_millis(300);
-/// How long it then leaves it at that.
-const AGAIN: Duration = Duration::from_millis(100);
 
 /// A wait without progress.
 #[derive(Default)]

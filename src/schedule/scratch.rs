@@ -31,7 +31,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// For messages of rounds that nodes wait for, or not.
+    /// `flows`: nodes do not wait for each other's rounds.
     pub fn of(flows: bool) -> Scratch {
         Scratch { lag: if flows { FLOWING_LAG } else { 0 }, ..Scratch::default() }
     }

@@ -294,19 +294,20 @@ impl Tally {
     }
 }
 
-/// Runs over some operations of all ranks of all cases: all of them would take too long.
+/// Runs over some operations of all cases: all of them would take too long. Which ones differs from case to case.
 fn each_operation(mut mutate: impl FnMut(&Case, usize, usize, Vec<Op>)) {
-    let mut step = 0usize;
-    for case in cases() {
+    for (number, case) in cases().iter().enumerate() {
+        let mut step = number;
         for rank in 0..case.call.size {
             let ops = program(&case.schedules[rank]);
             assert!(ops.len() <= case.schedules[rank].run_ahead.window, "the window must not matter here");
             for index in 0..ops.len() {
                 step += 1;
                 if step.is_multiple_of(if ops.len() <= 4 { 3 } else { 7 }) {
-                    mutate(&case, rank, index, ops.clone());
+                    mutate(case, rank, index, ops.clone());
                 }
             }
+            step += 1;
         }
     }
 }

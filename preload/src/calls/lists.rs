@@ -18,7 +18,7 @@ pub enum List {
 
 /// Whose lists a call reads.
 #[derive(Clone, Copy)]
-pub enum Reads {
+pub(super) enum Reads {
     All,
     Root(i64),
     /// Nobody's: they stand for nothing.
@@ -29,7 +29,7 @@ pub enum Reads {
 ///
 /// # Safety
 /// As MPI says of communicators.
-pub unsafe fn kept(native: &Native, comm: MPI_Comm, reads: Reads) -> Option<usize> {
+pub(super) unsafe fn kept(native: &Native, comm: MPI_Comm, reads: Reads) -> Option<usize> {
     if !matches!(native.how, How::Prepares(_)) || !session::is_active() {
         return None;
     }
@@ -86,7 +86,7 @@ impl List {
 }
 
 /// A list of datatypes, one a rank.
-pub struct Types {
+pub(super) struct Types {
     pub list: *const MPI_Datatype,
     _kept: Option<Rc<[MPI_Datatype]>>,
 }

@@ -1,6 +1,8 @@
 //! Collectives that move data.
 
-use super::{is_in_place, kept, serve, List, Native, Ours, Reads, Types, WRONG};
+use super::lists::{kept, Reads, Types};
+use super::serving::serve;
+use super::{is_in_place, List, Native, Ours, WRONG};
 use crate::datatype::{Back, Blocks, Data, Layout, Lent};
 use crate::native;
 use crate::native::ffi::{MPI_Comm, MPI_Datatype};

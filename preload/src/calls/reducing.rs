@@ -1,6 +1,8 @@
 //! Collectives that reduce.
 
-use super::{is_in_place, kept, serve, List, Native, Ours, Reads, WRONG};
+use super::lists::{kept, Reads};
+use super::serving::serve;
+use super::{is_in_place, List, Native, Ours, WRONG};
 use crate::datatype::{Back, Data, Layout, Lent};
 use crate::native::ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
 use crate::operation::Operation;

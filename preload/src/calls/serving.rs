@@ -13,7 +13,7 @@ use std::rc::Weak;
 use std::time::Instant;
 
 /// Has a call made by us, or by MPI. Of one that has a key it is not known who makes it, and may be from now on.
-pub unsafe fn serve(
+pub(super) unsafe fn serve(
     native: &Native,
     comm: MPI_Comm,
     key: Option<Key>,
