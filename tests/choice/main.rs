@@ -1,6 +1,7 @@
 //! The choice, held against what was measured, and against what links need: on real links by `scripts/fabric run -- hypercoll bench
-//! --experiment fabric --algorithms auto`, with the file of `hypercoll tune` before it; in shared memory by five times 500
-//! barriers in a row, and `bench --native none` on the other calls.
+//! --experiment fabric --algorithms auto`, with the file of `hypercoll tune` before it.
+
+mod shared_memory;
 
 use hypercoll::address::Hosts;
 use hypercoll::algorithm::PortModel;
@@ -26,50 +27,50 @@ const NETWORKS: [Network; 7] = [
     Network {
         name: "cube1",
         rate: 50e6,
-        file: include_str!("measured/cube1.toml"),
-        forms: include_str!("measured/cube1.tsv"),
+        file: include_str!("../measured/cube1.toml"),
+        forms: include_str!("../measured/cube1.tsv"),
     },
     Network {
         name: "cube2",
         rate: 50e6,
-        file: include_str!("measured/cube2.toml"),
-        forms: include_str!("measured/cube2.tsv"),
+        file: include_str!("../measured/cube2.toml"),
+        forms: include_str!("../measured/cube2.tsv"),
     },
     Network {
         name: "cube3",
         rate: 50e6,
-        file: include_str!("measured/cube3.toml"),
-        forms: include_str!("measured/cube3.tsv"),
+        file: include_str!("../measured/cube3.toml"),
+        forms: include_str!("../measured/cube3.tsv"),
     },
     Network {
         name: "cube4",
         rate: 20e6,
-        file: include_str!("measured/cube4.toml"),
-        forms: include_str!("measured/cube4.tsv"),
+        file: include_str!("../measured/cube4.toml"),
+        forms: include_str!("../measured/cube4.tsv"),
     },
     Network {
         name: "cube5",
         rate: 5e6,
-        file: include_str!("measured/cube5.toml"),
-        forms: include_str!("measured/cube5.tsv"),
+        file: include_str!("../measured/cube5.toml"),
+        forms: include_str!("../measured/cube5.tsv"),
     },
     Network {
         name: "star8",
         rate: 50e6,
-        file: include_str!("measured/star8.toml"),
-        forms: include_str!("measured/star8.tsv"),
+        file: include_str!("../measured/star8.toml"),
+        forms: include_str!("../measured/star8.tsv"),
     },
     Network {
         name: "star16",
         rate: 25e6,
-        file: include_str!("measured/star16.toml"),
-        forms: include_str!("measured/star16.tsv"),
+        file: include_str!("../measured/star16.toml"),
+        forms: include_str!("../measured/star16.tsv"),
     },
 ];
 
 /// Other forms of the same calls, measured on networks of the same links by earlier versions of the library: the name of the network,
 /// then as above.
-const EARLIER: &str = include_str!("measured/earlier.tsv");
+const EARLIER: &str = include_str!("../measured/earlier.tsv");
 
 const ELEMENT: usize = 8;
 /// Messages longer than this are predicted to within a tenth.
@@ -351,7 +352,7 @@ type Short = (Collective, usize, &'static [(&'static str, PortModel, f64)]);
 /// Short messages on the star of 8 hosts, on two machines.
 const SHORT: [(&str, &[Short]); 2] = [
     (
-        include_str!("measured/star8.toml"),
+        include_str!("../measured/star8.toml"),
         &[
             (Collective::AllReduce, 64, &[("recursive_doubling", OnePort, 144.0), ("histogram", OnePort, 243.0)]),
             (Collective::AllReduce, 1024, &[("histogram", OnePort, 334.0), ("recursive_doubling", OnePort, 437.0)]),
@@ -369,7 +370,7 @@ const SHORT: [(&str, &[Short]); 2] = [
         ],
     ),
     (
-        include_str!("measured/star8-slower-processors.toml"),
+        include_str!("../measured/star8-slower-processors.toml"),
         &[
             (Collective::AllReduce, 1024, &[("recursive_doubling", OnePort, 458.0), ("histogram", OnePort, 704.0)]),
             (Collective::AllReduce, 4096, &[("histogram", OnePort, 1050.0), ("histogram", AllPorts, 1353.0)]),
@@ -431,7 +432,7 @@ const TWO_RANKS_A_HOST: [(Collective, usize, &str, f64); 8] = [
 /// Trees go from host to host, and take the time that is predicted.
 #[test]
 fn on_a_cube_of_hosts_with_several_ranks_the_choice_counts_what_crosses_links() {
-    let tuning = Tuning::parse(include_str!("measured/cube3-two-ranks.toml")).expect("a tuning file");
+    let tuning = Tuning::parse(include_str!("../measured/cube3-two-ranks.toml")).expect("a tuning file");
     for (collective, bytes, algorithm, time) in TWO_RANKS_A_HOST {
         let hosts = Hosts::with_ranks(&[2; 8], false);
         let call = Call { hosts, ..Call::new(collective, tuning.machine.ranks, bytes / ELEMENT) };
@@ -449,89 +450,6 @@ fn on_a_cube_of_hosts_with_several_ranks_the_choice_counts_what_crosses_links() 
             let packet = chosen(&call, &Options::default(), &machine).parameters.packet;
             assert!(packet.is_some_and(|packet| packet <= 1024), "{collective} of {bytes} B: {packet:?}");
         }
-    }
-}
-
-/// Ranks on two cores, and microseconds of a barrier of each kind: direct, central, dissemination (or recursive doubling, as many signals).
-const BARRIERS: [(usize, [f64; 3]); 4] =
-    [(4, [4.6, 6.2, 7.8]), (8, [17.4, 13.6, 26.1]), (16, [48.6, 31.2, 54.3]), (32, [268.0, 91.4, 211.0])];
-
-#[test]
-fn in_shared_memory_barriers_are_as_fast_as_the_fastest_kind() {
-    let machine = Machine::shared_memory(2);
-    for (ranks, times) in BARRIERS {
-        let call = Call::new(Collective::Barrier, ranks, 0);
-        let found = chosen(&call, &Options::default(), &machine).algorithm.name;
-        let kinds: [&[&str]; 3] = [&["direct"], &["central"], &["dissemination", "recursive_doubling"]];
-        let time = kinds.iter().position(|kind| kind.contains(&found)).map(|kind| times[kind]).expect("a kind");
-        assert!(times.iter().all(|other| time <= 1.1 * other), "{ranks}: {found}");
-    }
-}
-
-/// Ranks on two cores, a call, and microseconds of the best form in packets and of the best one of whole messages.
-type Forms = (usize, Collective, usize, [f64; 2]);
-
-/// Packets gain where a vector does not stay in the caches, and lose where many ranks take turns on a core.
-const FORMS: [Forms; 8] = [
-    (4, Collective::Broadcast, 1 << 20, [182.0, 225.0]),
-    (8, Collective::Broadcast, 128 << 10, [50.0, 43.0]),
-    (8, Collective::Broadcast, 512 << 10, [216.0, 194.0]),
-    (8, Collective::Broadcast, 4 << 20, [1860.0, 2036.0]),
-    (16, Collective::Broadcast, 1 << 20, [1380.0, 790.0]),
-    (16, Collective::Broadcast, 4 << 20, [6500.0, 4090.0]),
-    (16, Collective::Reduce, 4 << 20, [9050.0, 10634.0]),
-    (32, Collective::Reduce, 1 << 20, [6199.0, 3667.0]),
-];
-
-#[test]
-fn in_shared_memory_a_packet_that_holds_all_takes_as_long_as_a_whole_message() {
-    let machine = Machine::shared_memory(2);
-    for (collective, count) in
-        [(Collective::Reduce, 1 << 19), (Collective::Broadcast, 1 << 19), (Collective::Reduce, 8)]
-    {
-        let call = Call::new(collective, 8, count);
-        let predicted = |packet| {
-            let options = Options { algorithm: Some("sbt".into()), packet, ports: Some(OnePort), ..Options::default() };
-            let serving = candidates(&call, 8, &options, &machine).unwrap().serving;
-            let form = serving.into_iter().find(|form| form.parameters.packet == packet);
-            form.unwrap_or_else(|| panic!("no form of {collective:?} with packets of {packet:?}")).predicted
-        };
-        let whole = predicted(None);
-        for packet in [count, count + 1, 2 * count] {
-            assert_eq!(predicted(Some(packet)), whole, "{collective:?} of {count}, packets of {packet}");
-        }
-        assert_ne!(predicted(Some(count / 2)), whole, "{collective:?} of {count}");
-    }
-}
-
-/// With a core for each of 8 ranks, a root that puts a vector into the memory that it shares with each of the others does half of seven
-/// copies itself. Receivers that copy it out of the root's memory do that at once.
-#[test]
-fn in_shared_memory_a_root_puts_in_what_receivers_do_not_copy_themselves() {
-    const BYTES: usize = 256 << 10;
-    let call = Call::new(Collective::Broadcast, 8, BYTES / ELEMENT);
-    let of_direct = |single_copy_from| {
-        let machine =
-            Machine { piped: Some(1e-10), single_copy_from: Some(single_copy_from), ..Machine::shared_memory(8) };
-        let options = Options { algorithm: Some("direct".into()), ..Options::default() };
-        (chosen(&call, &options, &machine).predicted, chosen(&call, &Options::default(), &machine))
-    };
-    let copy = BYTES as f64 * 1e-10;
-    let (direct, choice) = of_direct(usize::MAX);
-    assert!((3.5 * copy..4.0 * copy).contains(&direct), "{direct} s");
-    assert!(choice.predicted < 0.7 * direct, "{choice:?}");
-    assert!((copy..1.5 * copy).contains(&of_direct(64 << 10).0));
-}
-
-#[test]
-fn in_shared_memory_packets_are_chosen_where_they_gain() {
-    let machine = Machine::shared_memory(2);
-    for (ranks, collective, bytes, [in_packets, whole]) in FORMS {
-        let call = Call::new(collective, ranks, bytes / ELEMENT);
-        let choice = chosen(&call, &Options::default(), &machine);
-        let time = if choice.parameters.packet.is_some() { in_packets } else { whole };
-        let best = in_packets.min(whole);
-        assert!(time <= 1.1 * best, "{ranks} ranks, {collective} of {bytes} B: {}", choice.algorithm.name);
     }
 }
 
