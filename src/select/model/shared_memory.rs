@@ -58,7 +58,7 @@ pub fn time(
         _ => formula.path,
     };
     let path = if piped.is_some() { path.max(formula.elements / 2.0) } else { path };
-    // What waits for a core waits for what others copy there, too: no schedule of a list on several takes longer (Graham 1969).
+    // A chain of copies waits for others' where ranks take turns on a core, in whatever order: at most so long (Graham 1969).
     let waits = if call.size > shared.cores { 1.0 - 1.0 / cores } else { 0.0 };
     let copies = path.max(formula.moved / cores + waits * path);
     // Ranks that share a core start their messages one after the other.
