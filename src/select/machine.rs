@@ -38,8 +38,8 @@ pub struct Machine {
     pub packet_limit: Option<usize>,
     /// Where ranks share one memory: how they share the cores.
     pub shared: Option<SharedMemory>,
-    /// Where ranks share one memory: seconds per byte of messages too short to be copied at once, out of the sender's memory; `None` where
-    /// it has not been measured.
+    /// Where ranks share one memory: seconds per byte of messages too short to be copied at once, out of the sender's memory, as packets that
+    /// follow one another take; `None` where it has not been measured.
     pub piped: Option<f64>,
     /// Between ranks of one host: bytes from which on a message is there sooner if its receiver copies it out of the sender's memory than
     /// through memory of both; `usize::MAX` if none is, `None` where it has not been measured.

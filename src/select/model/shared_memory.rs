@@ -18,9 +18,15 @@ const PACKETS_IN_TURNS: f64 = 0.1;
 /// An exchange of all-reduce's recursive doubling, on 2 to 8 ranks: about as much.
 const SIGNAL: f64 = 3.0;
 
-/// What a byte of a whole message that goes through memory of both takes, of what was measured of packets: it waits for no room there.
-/// Measured on 4, 8 and 16 ranks of an Intel Xeon with two cores, blocks of 4 to 32 KiB: .65 to .85.
-const WHOLE: f64 = 0.75;
+/// What a byte of a whole message that goes through memory of both takes, of what was measured of packets, which follow one another and wait
+/// for room there. Measured on 4, 8 and 16 ranks of an Intel Xeon with two cores, blocks of 4 to 32 KiB: .65 to .85. (Messages that are
+/// longer than that memory wait for room, too; they have not been measured, and few are where single copies are possible.)
+const PIPED_WHOLE: f64 = 0.75;
+
+/// Hops that one of messages counts for which the receiver copies: it has to have its turn on a core while the sender waits, and the sender
+/// has to have its own again. Measured with [`PIPED_WHOLE`]: from 16 KiB on 4 to 16 ranks all-gathers and gathers whose joined blocks are
+/// copied so took 10 to 20 us longer than their hops.
+const COPIED_ONCE: f64 = 2.0;
 
 /// Bytes that stay in the cores' caches: of a vector that is broadcast, or of two that are combined.
 const CACHES: usize = 512 << 10;
@@ -32,8 +38,9 @@ const CACHES: usize = 512 << 10;
 const COMBINED_FAR: f64 = 2.0;
 const BROADCAST_FAR: f64 = 1.4;
 
-/// Hops that take the longer the more ranks wait for a core, a start-up a round, and the copies and signals, of which only as many go
-/// on at once as there are cores; longer where what is to be combined or broadcast does not stay in the caches.
+/// Hops that take the longer the more ranks wait for a core, two where a receiver copies; a start-up a round; and the copies and signals, of
+/// which only as many go on at once as there are cores, and wait for each other; longer where what is to be combined or broadcast does not
+/// stay in the caches.
 pub fn time(
     algorithm: &Algorithm,
     call: &Call,
@@ -45,22 +52,27 @@ pub fn time(
     let formula = (algorithm.formula)(&algorithm.shape(call, parameters));
     let (hops, signals) = (formula.hops as f64, (algorithm.signals)(call.size) as f64);
     let rounds = formula.rounds as f64;
-    let cores = shared.cores.min(call.size) as f64;
+    let cores = shared.cores.clamp(1, call.size.max(1)) as f64;
     // One that holds all is none.
     let packet = parameters.packet.filter(|&packet| packet < call.space().len());
-    // Short messages, and packets, are copied into memory of both and out of it.
-    let message = packet.map_or(formula.elements / rounds.max(1.0), |packet| packet as f64);
-    let copied_once = message * element as f64 >= machine.single_copy_from.unwrap_or(SINGLE_COPY_FROM) as f64;
-    let piped = machine.piped.filter(|_| !copied_once);
-    // Of what goes through memory of both, each end does about half: the receiver of several messages, and the busiest sender.
+    // Short messages, and packets, are copied into memory of both and out of it. (Of messages of several lengths the mean decides.)
+    let message = element as f64 * packet.map_or(formula.elements / rounds.max(1.0), |packet| packet as f64);
+    let piped = machine.piped.filter(|_| message < machine.single_copy_from.unwrap_or(SINGLE_COPY_FROM) as f64);
+    let copied_once = message > 0.0 && machine.single_copy_from.is_some_and(|from| message >= from as f64);
+    // What goes through memory of both is half the sender's work and half the receiver's. So a rank that receives several messages of one
+    // hop, of which the first is under way for a while, has half of them to copy, and so has the busiest sender. (A rank that does
+    // both has more, which is no more than what the cores have to copy in all.)
     let path = match piped {
         Some(_) if formula.hops == 1 => (formula.path + formula.load) / 2.0,
         _ => formula.path,
     };
     let path = if piped.is_some() { path.max(formula.elements / 2.0) } else { path };
-    // A chain of copies waits for others' where ranks take turns on a core, in whatever order: at most so long (Graham 1969).
-    let waits = if call.size > shared.cores { 1.0 - 1.0 / cores } else { 0.0 };
-    let copies = path.max(formula.moved / cores + waits * path);
+    // Ranks take turns on a core as it comes: the longest chain may wait while all cores copy what is not of it. No order in which no core
+    // is idle takes longer (Graham 1969).
+    let copies = match call.size > shared.cores {
+        true => path + (formula.moved - path).max(0.0) / cores,
+        false => path.max(formula.moved / cores),
+    };
     // Ranks that share a core start their messages one after the other.
     let messages = if formula.elements > 0.0 { formula.moved * rounds / formula.elements } else { 0.0 };
     let start_ups = rounds.max(messages / cores) + SIGNAL * signals / cores;
@@ -73,12 +85,10 @@ pub fn time(
     };
     let awaited = packet.map_or(0.0, |_| (1.0 - measured) * awaited(call, shared, machine));
     let tau = machine.tau + awaited;
-    let whole = machine.t_c * passed_on(call, packet, formula.hops, machine, shared) * memory(call, element, packet);
-    let held_up = if packet.is_some() { 1.0 } else { WHOLE };
-    let per_byte = piped.map_or(whole, |piped| whole.max(piped * held_up));
-    // A message that its receiver copies is over when both have been at it.
-    let hops = if copied_once { 2.0 * hops } else { hops };
-    hops * machine.hop * turn(call, shared) + start_ups * tau + copies * element as f64 * per_byte
+    let once = machine.t_c * passed_on(call, packet, formula.hops, machine, shared) * memory(call, element, packet);
+    let twice = piped.map_or(0.0, |piped| if packet.is_some() { piped } else { PIPED_WHOLE * piped });
+    let hops = if copied_once { COPIED_ONCE * hops } else { hops };
+    hops * machine.hop * turn(call, shared) + start_ups * tau + copies * element as f64 * once.max(twice)
 }
 
 /// What copies cost because they are of packets, or of messages that are passed on.
@@ -97,10 +107,10 @@ fn passed_on(call: &Call, packet: Option<usize>, hops: usize, machine: &Machine,
 /// from there.
 fn memory(call: &Call, element: usize, packet: Option<usize>) -> f64 {
     let meaning = call.collective.meaning();
-    let whole = meaning.root && meaning.blocks == Blocks::Parts;
+    let vector = meaning.root && meaning.blocks == Blocks::Parts;
     let (vectors, far) = match meaning.reduces {
-        true if whole => (2, COMBINED_FAR),
-        false if whole && call.size > 2 => (1, BROADCAST_FAR),
+        true if vector => (2, COMBINED_FAR),
+        false if vector && call.size > 2 => (1, BROADCAST_FAR),
         _ => (1, 1.0),
     };
     let cached = packet.is_some() || call.count.saturating_mul(vectors * element) <= CACHES;
