@@ -114,14 +114,14 @@ impl Placer<'_> {
             self.builder.combine(round, place, total, arrives);
         }
         if let Some(total) = total.filter(|_| total_stays && replaces) {
-            // Both begin with what arrives.
+            // Both begin with what arrives, the total in a copy of its own, which is made while that is under way.
             let copy = BufferRange {
                 buffer: Buffer::Scratch,
                 offset: self.scratch.allocate(place.len, round),
                 len: place.len,
             };
-            self.builder.copy(round, place, copy);
-            self.builder.combine(round, total, copy, stays);
+            self.builder.copy(round, total, copy);
+            self.builder.combine(round, place, copy, arrives);
             self.held.insert(start, end, copy.buffer, copy.offset);
         }
         match prefix {

@@ -26,6 +26,7 @@ mod tests {
     use crate::algorithm::verify::{forms, verify};
     use crate::algorithm::{registry, Parameters, PortModel};
     use crate::collective::{Avoided, Call, Collective};
+    use crate::schedule::Kind;
 
     fn all_parameters() -> impl Iterator<Item = Parameters> {
         PortModel::ALL.into_iter().flat_map(|ports| {
@@ -56,5 +57,18 @@ mod tests {
             }
         }
         assert!(checked[0] > 4000 && checked[0] == checked[1], "{checked:?}");
+    }
+
+    /// What a rank sends on, and does not end with, it begins by copying its own: nobody waits for that.
+    #[test]
+    fn copies_of_what_a_rank_has_wait_for_no_message() {
+        let call = Call::new(Collective::ExclusiveScan, 4, 8);
+        for (algorithm, rank, copies) in [("chain", 2, 1), ("doubling", 1, 1), ("recursive_doubling", 1, 1)] {
+            let algorithm = registry::find(call.collective, algorithm).expect("an algorithm");
+            let schedule = algorithm.schedule(&call, &Parameters::new(PortModel::OnePort), rank);
+            let copying = schedule.operations().iter().filter(|operation| operation.kind == Kind::Copy);
+            let waiting = copying.clone().filter(|operation| !schedule.dependencies(operation).is_empty()).count();
+            assert_eq!((copying.count(), waiting), (copies, 0), "{}", algorithm.name);
+        }
     }
 }

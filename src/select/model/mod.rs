@@ -85,7 +85,7 @@ fn packet(algorithm: &Algorithm, call: &Call, element: usize, asked: &Parameters
         if algorithm.cuts(asked.ports) {
             return None;
         }
-        let tau = machine.tau + shared_memory::awaited(call, shared, machine);
+        let tau = machine.tau + shared_memory::awaited(shared_memory::turn(call, shared), machine);
         let best = (algorithm.best_packet)(&algorithm.shape(call, asked), tau, machine.t_c * element as f64);
         let best = (best.round() as usize).max(1);
         let most = piped_below(machine.single_copy_from) - 1;
