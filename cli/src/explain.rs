@@ -109,7 +109,7 @@ impl Answer {
                 "tau_alone_s": alone.map(|alone| alone.tau), "hop_alone_s": alone.map(|alone| alone.hop),
                 "wiring": wiring.map(|links| json!({ "kind": links.wiring.to_string(), "link_s": links.link })),
                 "packet_bytes": packet, "burst_bytes": burst, "packet_limit_bytes": packet_limit,
-                "shared_memory": shared.map(|s| json!({ "cores": s.cores })),
+                "shared_memory": shared.map(|s| json!({ "cores": s.cores, "cache_bytes": s.cache })),
                 "piped_s_per_byte": piped,
                 // Nothing where none is.
                 "single_copy_from_bytes": single_copy_from.filter(|&bytes| bytes < usize::MAX),

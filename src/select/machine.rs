@@ -155,6 +155,8 @@ pub const PACKET_COST: f64 = 1.0 / 80.0;
 pub struct SharedMemory {
     /// Cores that the ranks share.
     pub cores: usize,
+    /// Bytes of a cache that a core has for itself; `None` where that is not known.
+    pub cache: Option<usize>,
 }
 
 impl Machine {
@@ -173,7 +175,7 @@ impl Machine {
             packet: None,
             burst: 0,
             packet_limit: None,
-            shared: Some(SharedMemory { cores: cores.max(1) }),
+            shared: Some(SharedMemory { cores: cores.max(1), cache: None }),
             piped: None,
             single_copy_from: None,
             near: None,

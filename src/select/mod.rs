@@ -22,6 +22,7 @@
 //! # hypercoll::Result::Ok(())
 //! ```
 
+mod caches;
 mod corrections;
 mod machine;
 mod model;

@@ -4,7 +4,7 @@
 //! rank draws the same conclusions from them.
 
 use super::tuning::{default_place, Here, Tuning};
-use super::{Alone, Links, Machine, Measurement, Overrides, Spread, Times, Together};
+use super::{caches, Alone, Links, Machine, Measurement, Overrides, Spread, Times, Together};
 use crate::algorithm::PortModel;
 use crate::error::{Error, Result};
 use std::ffi::OsString;
@@ -22,6 +22,8 @@ pub struct Sources {
     here: Here,
     variables: Vec<(String, String)>,
     file: Option<File>,
+    /// As [`SharedMemory::cache`](super::SharedMemory::cache).
+    cache: Option<usize>,
     measured: Measurement,
 }
 
@@ -82,7 +84,7 @@ impl Sources {
 
     /// As one text, which [`Sources::parse`] reads on other ranks: fields, each ended by a NUL, which no variable, path or TOML has.
     pub fn text(&self) -> String {
-        let Sources { here: Here { host, mpi, shares_memory }, variables, file, measured } = self;
+        let Sources { here: Here { host, mpi, shares_memory }, variables, file, cache, measured } = self;
         let mut text = String::new();
         let mut field = |part: &str| {
             text.push_str(&part.replace('\0', "\u{fffd}"));
@@ -102,6 +104,7 @@ impl Sources {
         field(&bits_text(measured.near.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
         let links = measured.links.map(|Links { ports, pairs_linked }| [ports == PortModel::AllPorts, pairs_linked]);
         field(&links.map_or(String::new(), |both| both.map(flag).join(" ")));
+        field(&cache.map_or(String::new(), |bytes| bytes.to_string()));
         field(flag(file.is_some()));
         if let Some(File { path, named, text }) = file {
             field(path);
@@ -137,6 +140,7 @@ impl Sources {
                 pairs_linked: linked == flag(true),
             }),
         };
+        let cache = field()?.parse().ok();
         let file = match field()? == flag(true) {
             false => None,
             true => {
@@ -148,7 +152,13 @@ impl Sources {
         while let Some(name) = field() {
             variables.push((name, field()?));
         }
-        Some(Sources { here: Here { host, mpi: known.then_some(mpi), shares_memory }, variables, file, measured })
+        Some(Sources {
+            here: Here { host, mpi: known.then_some(mpi), shares_memory },
+            variables,
+            file,
+            cache,
+            measured,
+        })
     }
 
     fn found(here: Here, file: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Sources {
@@ -165,7 +175,7 @@ impl Sources {
                 place.filter(|path| !matches!(path.try_exists(), Ok(false))).map(|path| File::read(&path, false))
             }
         };
-        Sources { here, variables, file, measured: Measurement::default() }
+        Sources { here, variables, file, cache: caches::second(), measured: Measurement::default() }
     }
 
     /// What follows for ranks that share `cores`, or no memory, and are spread over hosts like this, if that is known.
@@ -221,6 +231,7 @@ impl Sources {
             None => self.measured,
         };
         let mut machine = machine.unwrap_or_else(|| Machine::built_in(cores)).with(&known);
+        machine.shared.iter_mut().for_each(|shared| shared.cache = shared.cache.or(self.cache));
         if let Some(words) = refused.as_ref().or(stale.as_ref()) {
             machine.name = format!("{}; {words})", machine.name.trim_end_matches(')'));
         }
@@ -257,6 +268,7 @@ fn bits_of<const N: usize>(text: &str) -> Option<[f64; N]> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SharedMemory;
     use super::*;
 
     #[test]
@@ -278,7 +290,8 @@ mod tests {
                     let links = burst.map(|_| Links { ports: PortModel::AllPorts, pairs_linked: mpi.is_none() });
                     let alone = times.map(|_| Alone { tau: 0.8, hop: 0.9 });
                     let measured = Measurement { times, together, alone, burst, piped, single_copy_from, near, links };
-                    let sources = Sources { here: here(mpi), variables, file: file.clone(), measured };
+                    let cache = burst;
+                    let sources = Sources { here: here(mpi), variables, file: file.clone(), cache, measured };
                     assert_eq!(Sources::parse(&sources.text()), Some(sources));
                 }
             }
@@ -293,7 +306,7 @@ mod tests {
         let tuning = crate::select::tuning::Tuning::parse(&crate::select::tuning::example()).expect("sound");
         let here = Here { host: tuning.machine.host.clone(), mpi: None, shares_memory: false };
         let file = Some(File { path: "a.toml".into(), named: true, text: Ok(tuning.text()) });
-        let sources = Sources { here, variables: vec![], file, measured: Measurement::default() };
+        let sources = Sources { here, variables: vec![], file, cache: None, measured: Measurement::default() };
         let settings = |spread: &str| sources.resolve(None, spread.parse().ok().as_ref()).expect("sound");
         let same = settings("8 x 1");
         assert_eq!((same.stale, same.refused, same.file.as_deref()), (None, None, Some("a.toml")));
@@ -312,6 +325,7 @@ mod tests {
             here: Here { host: "h".into(), mpi: None, shares_memory: false },
             variables: measure.map(|value| (MEASURE.to_string(), value.to_string())).into_iter().collect(),
             file: None,
+            cache: Some(1 << 20),
             measured,
         };
         let lacks =
@@ -336,5 +350,7 @@ mod tests {
         assert_eq!((machine.tau, machine.near), (Times::NEAR.tau, Some(Times::NEAR)));
         assert_eq!((machine.ports, machine.pairs_linked), (PortModel::AllPorts, false));
         assert!(machine.name.contains("measured"), "{}", machine.name);
+        let shared = |cores| sources(None, both).resolve(cores, None).expect("sound").machine.shared;
+        assert_eq!((shared(Some(2)), shared(None)), (Some(SharedMemory { cores: 2, cache: Some(1 << 20) }), None));
     }
 }

@@ -223,7 +223,7 @@ impl Found {
         origin: hypercoll::select::tuning::Origin,
     ) -> (hypercoll::select::tuning::Tuning, links::Links, packet::Packet) {
         use hypercoll::select::tuning::{Measured, Shared, Tuning};
-        use hypercoll::select::{Alone, Measurement, Times, Together};
+        use hypercoll::select::{Alone, Measurement, SharedMemory, Times, Together};
         use ranks::Value;
         let Found { eager, mut links, packet } = self;
         let Measurement { times, together, alone, burst, piped, single_copy_from, near, .. } = *at_work;
@@ -243,7 +243,11 @@ impl Found {
         let tuning = Tuning {
             machine: origin,
             parameters,
-            shared_memory: ranks.cores.map(|cores| Shared { cores, piped: piped.map(four_digits) }),
+            shared_memory: ranks.cube.machine().shared.map(|SharedMemory { cores, cache }| Shared {
+                cores,
+                cache,
+                piped: piped.map(four_digits),
+            }),
             near: near.map(|Times { tau, hop, t_c }| Times {
                 tau: four_digits(tau),
                 hop: four_digits(hop),

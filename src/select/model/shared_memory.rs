@@ -28,10 +28,11 @@ const PIPED_WHOLE: f64 = 0.75;
 /// 4 to 5 us, took 15 to 20 us longer than their hops and copies.
 const COPIED_ONCE: f64 = 2.0;
 
-/// Bytes that stay in the cores' caches: of a vector that is broadcast, or of two that are combined.
-const CACHES: usize = 512 << 10;
+/// Bytes that stay in a core's own cache, where it is not known how large that is.
+const CACHE: usize = 512 << 10;
 
-/// How many times as long it takes to combine, and to broadcast, whole vectors that do not. Measured: a reduction of 1 to 4 MiB takes about
+/// How many times as long it takes to combine, and to broadcast, what comes in messages that do not stay there: of one that is broadcast, or
+/// of two that are combined. Measured: a reduction of 1 to 4 MiB takes about
 /// twice as long when whole vectors wait for each other as when they come in packets, one of 512 KiB 1.1 to 1.25 times; a broadcast of
 /// 1 to 4 MiB on 4 ranks 1.1 to 1.4 times, one of 512 KiB .8 to 1.2 times; one of 1 to 4 MiB on 6 and 8 ranks that all copy from the
 /// root .95 to 1.4 times, and on an AMD EPYC of November 2026, on 4, 8 and 16 ranks, 1.0 to 2.9 times.
@@ -88,7 +89,7 @@ pub fn time(
     let turn = if chain { (turn(call, shared) + 1.0) / 2.0 } else { turn(call, shared) };
     let awaited = packet.map_or(0.0, |_| (1.0 - measured) * awaited(turn, machine));
     let tau = machine.tau + awaited;
-    let once = machine.t_c * passed_on(call, packet, formula.hops, machine, shared) * memory(call, element, packet);
+    let once = machine.t_c * passed_on(call, packet, formula.hops, machine, shared) * memory(call, message, shared);
     let twice = piped.map_or(0.0, |piped| if packet.is_some() { piped } else { PIPED_WHOLE * piped });
     let hops = if copied_once { COPIED_ONCE * hops } else { hops };
     hops * machine.hop * turn + start_ups * tau + copies * element as f64 * once.max(twice)
@@ -106,17 +107,17 @@ fn passed_on(call: &Call, packet: Option<usize>, hops: usize, machine: &Machine,
     }
 }
 
-/// What copies cost because of caches: what is to be combined goes to memory and back; what is to be passed on, or copied by several, comes
-/// from there.
-fn memory(call: &Call, element: usize, packet: Option<usize>) -> f64 {
+/// What copies cost because of caches: messages that are to be combined go to memory and back; what is to be passed on, or copied by
+/// several, comes from there.
+fn memory(call: &Call, message: f64, shared: SharedMemory) -> f64 {
     let meaning = call.collective.meaning();
     let vector = (meaning.root || meaning.prefix) && meaning.blocks == Blocks::Parts;
-    let (vectors, far) = match meaning.reduces {
-        true if vector => (2, COMBINED_FAR),
-        false if vector && call.size > 2 => (1, BROADCAST_FAR),
-        _ => (1, 1.0),
+    let (messages, far) = match meaning.reduces {
+        true if vector => (2.0, COMBINED_FAR),
+        false if vector && call.size > 2 => (1.0, BROADCAST_FAR),
+        _ => (1.0, 1.0),
     };
-    let cached = packet.is_some() || call.count.saturating_mul(vectors * element) <= CACHES;
+    let cached = messages * message <= shared.cache.unwrap_or(CACHE) as f64;
     if cached {
         1.0
     } else {

@@ -113,9 +113,10 @@ impl Tuning {
         };
         let shared_memory = if file.has("shared_memory") {
             let section = file.section("shared_memory")?;
-            section.knows(&["cores", "piped"])?;
+            section.knows(&["cores", "cache", "piped"])?;
             let piped = section.optional("piped")?.map(|piped| piped.number()).transpose()?;
-            Some(Shared { cores: section.entry("cores")?.count()?, piped })
+            let cache = section.optional("cache")?.map(|bytes| bytes.count()).transpose()?;
+            Some(Shared { cores: section.entry("cores")?.count()?, cache, piped })
         } else {
             None
         };
@@ -173,8 +174,11 @@ impl Tuning {
                 "single_copy_from = {bytes} # shortest message that is copied once within a host, bytes; 0: none is"
             );
         }
-        if let Some(Shared { cores, piped }) = &self.shared_memory {
+        if let Some(Shared { cores, cache, piped }) = &self.shared_memory {
             let _ = write!(text, "\n[shared_memory]\ncores = {cores}\n");
+            if let Some(bytes) = cache {
+                let _ = writeln!(text, "cache = {bytes} # of a core alone, bytes");
+            }
             if let Some(piped) = piped {
                 let _ = writeln!(text, "piped = {piped:e} # transfer time of short messages, seconds per byte");
             }

@@ -117,6 +117,8 @@ pub struct Measured {
 pub struct Shared {
     /// Cores that the ranks shared.
     pub cores: usize,
+    /// See [`SharedMemory::cache`].
+    pub cache: Option<usize>,
     /// Seconds per byte of short messages; see [`Machine::piped`].
     pub piped: Option<f64>,
 }
@@ -182,7 +184,7 @@ impl Tuning {
         let Origin { host, date, hosts, .. } = &self.machine;
         let shared = self.shared_memory.as_ref();
         let piped = shared.and_then(|shared| shared.piped);
-        let shared = shared.map(|s| SharedMemory { cores: cores.unwrap_or(s.cores).max(1) });
+        let shared = shared.map(|s| SharedMemory { cores: cores.unwrap_or(s.cores).max(1), cache: s.cache });
         // What calls took depends on the cores that ranks share.
         let as_many = self.shared_memory.as_ref().map(|s| s.cores) == shared.map(|s| s.cores);
         let checked = self.checked.clone().filter(|_| as_many).map(Arc::new);
@@ -259,7 +261,7 @@ mod tests {
     pub(super) fn shared() -> Tuning {
         let mut tuning = network();
         tuning.machine.hosts = 1;
-        tuning.shared_memory = Some(Shared { cores: 2, piped: Some(3e-10) });
+        tuning.shared_memory = Some(Shared { cores: 2, cache: Some(1 << 20), piped: Some(3e-10) });
         (tuning.near, tuning.together, tuning.alone) = (None, Together::default(), None);
         tuning.single_copy_from = Some(usize::MAX);
         tuning
@@ -310,7 +312,7 @@ mod tests {
         assert_eq!((machine.pairs_linked, machine.packet, machine.packet_limit), (false, Some(8192), Some(65_000)));
         assert_eq!(machine.shared, None);
         assert!(machine.name.contains("node") && machine.name.contains("2026-01-31"), "{}", machine.name);
-        assert_eq!(shared().machine(None).shared, Some(SharedMemory { cores: 2 }));
+        assert_eq!(shared().machine(None).shared, Some(SharedMemory { cores: 2, cache: Some(1 << 20) }));
         assert_eq!(shared().machine(Some(7)).shared.map(|s| s.cores), Some(7));
         assert_eq!(shared().machine(None).packet_limit, None);
         let with = |ports, hosts| {
