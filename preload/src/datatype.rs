@@ -31,6 +31,9 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// That of no data, whatever its datatype.
+    pub const NOTHING: Layout = Layout { size: 0, extent: 0, first: 0, end: 0, dense: true, name: None, group: 0 };
+
     /// That of a datatype; `None` if MPI would not have it.
     pub fn of(datatype: MPI_Datatype) -> Option<Layout> {
         if native::is_null_type(datatype) {

@@ -193,6 +193,18 @@ pub fn refuses_aliases(reduction: Reduction, alone: MPI_Comm) -> bool {
     unsafe { reduction(at, at, 1, ffi::RSMPI_INT32_T, ffi::RSMPI_SUM, alone) != SUCCESS }
 }
 
+/// Whether this MPI takes an `MPI_Alltoallw` of no elements of a datatype that is none: it is tried, as above.
+pub fn takes_any_type_of_nothing(alone: MPI_Comm) -> bool {
+    let (sent, mut received) = ([0u8], [0u8]);
+    let (from, into) = (sent.as_ptr().cast(), received.as_mut_ptr().cast());
+    let zero: c_int = 0;
+    // SAFETY: a live communicator of one rank, lists with an entry for it, and memory of which nothing is read or written.
+    unsafe {
+        let none = ffi::RSMPI_DATATYPE_NULL;
+        ffi::PMPI_Alltoallw(from, &zero, &zero, &none, into, &zero, &zero, &none, alone) == SUCCESS
+    }
+}
+
 pub fn is_null_type(datatype: MPI_Datatype) -> bool {
     // SAFETY: a constant of the support library.
     word(datatype) == word(unsafe { ffi::RSMPI_DATATYPE_NULL }) || word(datatype) == 0

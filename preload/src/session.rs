@@ -38,6 +38,8 @@ pub struct Facts {
     pub refuses_aliases: bool,
     /// The same where nothing is received, as on rank 0 in `MPI_Exscan`.
     pub refuses_unused_aliases: bool,
+    /// Whether MPI looks at no datatype of `MPI_Alltoallw` of which there are no elements.
+    pub takes_any_type_of_nothing: bool,
     pub asked: Asked,
 }
 
@@ -214,6 +216,7 @@ pub fn begin() {
         alone: Alone(alone),
         refuses_aliases: native::refuses_aliases(ffi::PMPI_Allreduce, alone),
         refuses_unused_aliases: native::refuses_aliases(ffi::PMPI_Exscan, alone),
+        takes_any_type_of_nothing: native::takes_any_type_of_nothing(alone),
         asked,
     };
     let _ = FACTS.set(facts);

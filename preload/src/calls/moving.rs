@@ -7,6 +7,7 @@ use crate::datatype::{Back, Blocks, Data, Layout, Lent};
 use crate::native;
 use crate::native::ffi::{MPI_Comm, MPI_Datatype};
 use crate::quick::Key;
+use crate::session;
 use hypercoll::collective::{Collective, Known, Layout as Lengths};
 use std::ffi::{c_int, c_void};
 
@@ -357,7 +358,11 @@ unsafe fn of_types(
     let blocks = (0..ours.size).map(|rank| {
         let datatype = *types.list.add(rank);
         let count = usize::try_from(counts.get(rank)).map_err(|_| WRONG)?;
-        let layout = Layout::of(datatype).ok_or(WRONG)?;
+        let layout = if count == 0 && session::facts().takes_any_type_of_nothing {
+            Layout::NOTHING
+        } else {
+            Layout::of(datatype).ok_or(WRONG)?
+        };
         ours.keep(datatype);
         let at = at.cast_mut().cast::<u8>().wrapping_offset(displacements.get(rank) as isize);
         Ok(Data { at, count, datatype, layout })
