@@ -56,6 +56,8 @@ pub struct Operation {
     exact: bool,
     pub commutes: bool,
     pub name: &'static str,
+    /// What ranks must agree on of the datatype: of an operation of the program's each may have its own, if only the data is the same.
+    pub element: &'static str,
 }
 
 impl Operation {
@@ -78,7 +80,8 @@ impl Operation {
             },
         };
         let few = few(name, layout.name);
-        Some(Operation { op, datatype, layout, few, dense, symmetric, exact, commutes, name })
+        let element = layout.name.filter(|_| predefined.is_some()).unwrap_or("element");
+        Some(Operation { op, datatype, layout, few, dense, symmetric, exact, commutes, name, element })
     }
 
     /// Whether the bits of a result of so many ranks do not depend on the order of what is combined: of two there are but two orders.

@@ -28,7 +28,7 @@ unsafe fn reduced(
 ) -> Result<(), super::Left> {
     call.ordered = !op.commutes;
     ours.choose(&call, layout.size, op.is_exact(ours.size))?;
-    let element = Datatype::contiguous(layout.name.unwrap_or("a datatype of the program's"), layout.size);
+    let element = Datatype::contiguous(op.element, layout.size);
     ours.make_by(call, sent(), received(), back.into(), &element, Some(op))
 }
 

@@ -131,6 +131,39 @@ static void precisions(void) {
     DO_FILLED(MPI_COMPLEX, Allreduce(S, R, ELEMENTS, complex, MPI_SUM, comm));
 }
 
+/* Adds integers, however far apart they are. */
+static void add_apart(void *in, void *inout, int *n, MPI_Datatype *type) {
+    MPI_Aint lower, extent, first, reach;
+    int bytes;
+    MPI_Type_get_extent(*type, &lower, &extent), MPI_Type_get_true_extent(*type, &first, &reach);
+    MPI_Type_size(*type, &bytes);
+    int ints = bytes / sizeof(int), step = ints > 1 ? (reach / sizeof(int) - 1) / (ints - 1) : 1;
+    for (int i = 0; i < *n; i++)
+        for (int k = 0; k < ints; k++)
+            ((int *)((char *)inout + i * extent))[k * step] += ((int *)((char *)in + i * extent))[k * step];
+}
+
+/* An operation of the program's takes data of one kind from ranks whose datatypes differ. */
+static void own_types(void) {
+    MPI_Datatype one, two, apart, inner;
+    MPI_Op op;
+    MPI_Type_contiguous(1, MPI_INT, &one), MPI_Type_contiguous(2, MPI_INT, &two);
+    MPI_Type_vector(2, 1, 2, MPI_INT, &inner);
+    MPI_Type_create_resized(inner, 0, 16, &apart), MPI_Type_free(&inner);
+    MPI_Type_commit(&one), MPI_Type_commit(&two), MPI_Type_commit(&apart);
+    MPI_Datatype single = rank % 2 ? MPI_INT : one, pair = rank % 3 == 0 ? apart : rank % 3 == 1 ? two : MPI_2INT;
+    for (int commutes = 0; commutes < 2; commutes++) {
+        MPI_Op_create(add_apart, commutes, &op);
+        DO(Allreduce(S, R, 9, single, op, comm));
+        DO(Reduce(S, R, 9, pair, op, size - 1, comm));
+        DO(Exscan(S, R, 9, pair, op, comm));
+        DO(Reduce_scatter_block(S, R, 9, single, op, comm)); /* MPICH crashes where extents differ */
+        START(Iallreduce(MPI_IN_PLACE, R, 9, pair, op, comm, q));
+        MPI_Op_free(&op);
+    }
+    MPI_Type_free(&one), MPI_Type_free(&two), MPI_Type_free(&apart);
+}
+
 /* --- communicators ------------------------------------------------------------------------------------------------ */
 
 static void on(MPI_Comm which, const char *called) {
@@ -390,6 +423,7 @@ int main(int argc, char **argv) {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     name = "operations", operations();
     name = "precisions", precisions();
+    name = "own types", own_types();
     communicators();
     name = "addresses", addresses();
     name = "mistakes", mistakes();
