@@ -44,6 +44,10 @@ impl Layout {
             return Some(layout);
         }
         if named.is_none() {
+            // First, as all other questions about what is no datatype are errors of the communicator of all ranks.
+            if !is_committed(datatype) {
+                return None;
+            }
             if let Some(layout) = session::attached_layout(datatype) {
                 return Some(layout);
             }
@@ -64,7 +68,6 @@ impl Layout {
             ffi::PMPI_Type_size(datatype, &mut size) == SUCCESS
                 && ffi::PMPI_Type_get_extent(datatype, &mut lower, &mut extent) == SUCCESS
                 && ffi::PMPI_Type_get_true_extent(datatype, &mut first, &mut span) == SUCCESS
-                && (named.is_some() || is_committed(datatype))
         };
         if !known || size < 0 {
             return None;

@@ -241,11 +241,17 @@ pub unsafe fn is_of_this_job(comm: MPI_Comm) -> bool {
     all
 }
 
-/// Whether an operation that is not predefined commutes.
-pub fn commutes(op: MPI_Op) -> Option<bool> {
-    let mut commutes = 0;
-    // SAFETY: a valid out parameter.
-    (unsafe { ffi::PMPI_Op_commutative(op, &mut commutes) } == SUCCESS).then_some(commutes != 0)
+/// Whether an operation that is not predefined commutes; `None` of what is no operation, which a communicator of this rank alone that returns
+/// errors is asked first: the other question would be an error of that of all ranks.
+pub fn commutes(op: MPI_Op, alone: MPI_Comm) -> Option<bool> {
+    let (mut commutes, mut nothing): (c_int, c_int) = (0, 0);
+    let at = (&raw mut nothing).cast::<c_void>();
+    // SAFETY: a live communicator, of no elements of which nothing is read or written, and a valid out parameter.
+    let known = unsafe {
+        ffi::PMPI_Allreduce(in_place(), at, 0, ffi::RSMPI_INT32_T, op, alone) == SUCCESS
+            && ffi::PMPI_Op_commutative(op, &mut commutes) == SUCCESS
+    };
+    known.then_some(commutes != 0)
 }
 
 /// Combines values of all ranks of a communicator, which call this together; whether MPI could do it. Other threads have their turns

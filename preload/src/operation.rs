@@ -74,7 +74,7 @@ impl Operation {
                 known.exact & layout.group != 0,
             ))?,
             None if handle == 0 => return None,
-            None => match native::commutes(op)? {
+            None => match native::commutes(op, session::alone())? {
                 true => ("a commutative operation of the program's", true, false, false),
                 false => ("an operation of the program's", false, false, false),
             },

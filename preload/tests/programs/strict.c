@@ -357,6 +357,12 @@ static void mistakes(void) {
     }
     MPI_Comm_free(&copy);
 
+#ifndef OPEN_MPI /* whose handles are addresses */
+    /* What is no handle is an error on the communicator of the call, whatever those on that of all ranks do. */
+    WRONG(Bcast(R, 1, (MPI_Datatype)0x12345, 0, comm));
+    WRONG(Allgather(S, 1, MPI_INT, R, 1, (MPI_Datatype)0x12345, comm));
+    WRONG(Allreduce(S, R, 1, MPI_INT, (MPI_Op)0x12345, comm));
+#endif
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Datatype raw;
