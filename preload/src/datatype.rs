@@ -3,15 +3,17 @@
 //! Ranks of one call may pass different datatypes of the same data: ten integers, or one vector of ten. So data that is only moved
 //! travels as bytes, packed where its elements do not lie one after another.
 
+mod packing;
+
+pub use packing::{pack, unpack};
+
 use crate::native::{self, ffi, Named, SUCCESS};
 use crate::session;
-use ffi::{MPI_Aint, MPI_Datatype};
+use ffi::{MPI_Aint, MPI_Count, MPI_Datatype};
 use std::ffi::{c_int, c_void};
 
 /// Elements beyond this many bytes are packed without a look at whether they need it.
 const TRIED: usize = 64 << 20;
-/// Bytes that are packed at a time: MPI counts them by C's `int`.
-const PACKED_AT_ONCE: usize = 1 << 30;
 
 /// How the data of an element lies.
 #[derive(Clone, Copy, Debug)]
@@ -61,11 +63,11 @@ impl Layout {
     }
 
     fn measured(datatype: MPI_Datatype, named: Option<Named>) -> Option<Layout> {
-        let mut size: c_int = 0;
+        let mut size: MPI_Count = 0;
         let (mut lower, mut extent, mut first, mut span): (MPI_Aint, MPI_Aint, MPI_Aint, MPI_Aint) = (0, 0, 0, 0);
         // SAFETY: valid out parameters.
         let known = unsafe {
-            ffi::PMPI_Type_size(datatype, &mut size) == SUCCESS
+            ffi::PMPI_Type_size_x(datatype, &mut size) == SUCCESS
                 && ffi::PMPI_Type_get_extent(datatype, &mut lower, &mut extent) == SUCCESS
                 && ffi::PMPI_Type_get_true_extent(datatype, &mut first, &mut span) == SUCCESS
         };
@@ -107,6 +109,11 @@ impl Layout {
         packed == place
     }
 
+    /// Whether an element has more bytes than MPI packs at a time.
+    fn is_long(&self) -> bool {
+        self.size > c_int::MAX as usize
+    }
+
     /// Whether so many elements lie in one piece.
     pub fn is_dense(&self, count: usize) -> bool {
         self.dense && (count <= 1 || self.extent == self.size as isize) || self.size == 0 || count == 0
@@ -125,40 +132,6 @@ fn is_committed(datatype: MPI_Datatype) -> bool {
     let at = (&raw mut byte).cast::<c_void>();
     // SAFETY: nothing is read or written.
     unsafe { ffi::PMPI_Pack(at, 0, datatype, at, 0, &mut end, session::alone()) == SUCCESS }
-}
-
-/// # Safety
-/// The elements are there.
-pub unsafe fn pack(from: *const u8, count: usize, datatype: MPI_Datatype, layout: Layout, into: &mut [u8]) {
-    let at_once = (PACKED_AT_ONCE / layout.size.max(1)).clamp(1, c_int::MAX as usize);
-    let mut done = 0;
-    while done < count && layout.size > 0 {
-        let now = at_once.min(count - done);
-        let into = &mut into[done * layout.size..][..now * layout.size];
-        let (room, mut end) = (into.len() as c_int, 0);
-        let from = from.wrapping_offset(done as isize * layout.extent).cast::<c_void>();
-        let into = into.as_mut_ptr().cast::<c_void>();
-        ffi::PMPI_Pack(from.cast_mut(), now as c_int, datatype, into, room, &mut end, session::alone());
-        debug_assert_eq!(end, room);
-        done += now;
-    }
-}
-
-/// # Safety
-/// The elements are there, and nobody else uses them.
-pub unsafe fn unpack(from: &[u8], into: *mut u8, count: usize, datatype: MPI_Datatype, layout: Layout) {
-    let at_once = (PACKED_AT_ONCE / layout.size.max(1)).clamp(1, c_int::MAX as usize);
-    let mut done = 0;
-    while done < count && layout.size > 0 {
-        let now = at_once.min(count - done);
-        let from = &from[done * layout.size..][..now * layout.size];
-        let (len, mut end) = (from.len() as c_int, 0);
-        let into = into.wrapping_offset(done as isize * layout.extent).cast::<c_void>();
-        let from = from.as_ptr().cast_mut().cast::<c_void>();
-        ffi::PMPI_Unpack(from, len, &mut end, into, now as c_int, datatype, session::alone());
-        debug_assert_eq!(end, len);
-        done += now;
-    }
 }
 
 /// Memory of ours, aligned for any element.
