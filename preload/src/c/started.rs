@@ -191,10 +191,10 @@ pub unsafe extern "C" fn MPI_Start(request: *mut MPI_Request) -> c_int {
 /// As MPI says.
 #[no_mangle]
 pub unsafe extern "C" fn MPI_Startall(count: c_int, requests: *mut MPI_Request) -> c_int {
-    if !requests::are_known() {
+    if !requests::are_known() || requests.is_null() || count < 0 {
         return ffi::PMPI_Startall(count, requests);
     }
-    let codes = (0..count.max(0) as usize).map(|at| MPI_Start(requests.add(at)));
+    let codes = (0..count as usize).map(|at| MPI_Start(requests.add(at)));
     codes.into_iter().find(|&code| code != SUCCESS).unwrap_or(SUCCESS)
 }
 

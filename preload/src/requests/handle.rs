@@ -109,7 +109,8 @@ unsafe extern "C" fn cancelled(_: *mut c_void, _: c_int) -> c_int {
 
 /// The request of a handle, if it is one of ours.
 unsafe fn ours(handle: *mut MPI_Request, turn: &Turn) -> Option<*mut Request> {
-    session::tables(turn).requests.find(*handle)
+    // What is wrong with a pointer is MPI's to say.
+    handle.as_ref().and_then(|&handle| session::tables(turn).requests.find(handle))
 }
 
 /// Whether the program has requests of ours.

@@ -386,6 +386,13 @@ static void refused(void) {
         check(class == MPI_ERR_REQUEST && request == copy, "start");
         MPI_Send(NULL, 0, MPI_INT, 0, 1, comm);
     }
+    /* No handle at all. */
+    int codes[][2] = {{MPI_Start(NULL), PMPI_Start(NULL)}, {MPI_Cancel(NULL), PMPI_Cancel(NULL)}, {MPI_Request_free(NULL), PMPI_Request_free(NULL)},
+        {MPI_Startall(2, NULL), PMPI_Startall(2, NULL)}, {MPI_Startall(-1, &copy), PMPI_Startall(-1, &copy)}};
+    for (unsigned i = 0; i < sizeof codes / sizeof *codes; i++) {
+        MPI_Error_class(codes[i][0], &codes[i][0]), MPI_Error_class(codes[i][1], &codes[i][1]);
+        check(codes[i][0] == codes[i][1] && codes[i][0] != MPI_SUCCESS, "no handle");
+    }
     memset(&status, 77, sizeof status);
     MPI_Wait(&request, &status);
     MPI_Get_count(&status, MPI_LONG, &count);
