@@ -114,6 +114,10 @@ macro_rules! startall {
             let all = (0..(*count).max(0) as usize).map(|at| ffi::PMPI_Request_f2c(*requests.add(at)));
             let mut all: Vec<MPI_Request> = all.collect();
             answer(error, started::MPI_Startall(*count, all.as_mut_ptr()));
+            // MPI may have given them others, whether it could start all of them or not.
+            for (at, &request) in all.iter().enumerate() {
+                *requests.add(at) = ffi::PMPI_Request_c2f(request);
+            }
         }
     )*};
 }
