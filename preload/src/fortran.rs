@@ -202,9 +202,8 @@ unsafe fn types(list: *const c_int, comm: MPI_Comm, at: *mut c_void) -> Vec<MPI_
 }
 
 macro_rules! alltoallw {
-    ($module:ident $c:ident $more:tt: $($name:ident)*) => {$( alltoallw!(@one $module $c $name $more); )*};
-    (@one $module:ident $c:ident $name:ident ($(-> $request:ident)?)) => {
-        #[doc = concat!("`", stringify!($c), "` of Fortran.")]
+    ($($name:ident)*) => {$(
+        /// `MPI_Alltoallw` of Fortran.
         ///
         /// # Safety
         /// As MPI says.
@@ -220,20 +219,20 @@ macro_rules! alltoallw {
             received_at: Integers,
             receive_types: *const c_int,
             comm: Comm,
-            $($request: *mut c_int,)?
             error: *mut c_int,
         ) {
             let (from, into, comm) = (from.passed(), into.passed(), comm.passed());
             let [sends, receives] = [(send_types, from), (receive_types, into)].map(|(list, at)| types(list, comm, at));
-            called!(
-                error ($(-> $request)?) $module::$c:
-                from, sent.0, sent_from.0, sends.as_ptr(), into, received.0, received_at.0, receives.as_ptr(), comm
+            let (sends, receives) = (sends.as_ptr(), receives.as_ptr());
+            let code = ints::MPI_Alltoallw(
+                from, sent.0, sent_from.0, sends, into, received.0, received_at.0, receives, comm,
             );
+            answer(error, code);
         }
-    };
+    )*};
 }
 
-alltoallw!(ints MPI_Alltoallw (): mpi_alltoallw_ mpi_alltoallw_f08_);
+alltoallw!(mpi_alltoallw_ mpi_alltoallw_f08_);
 
 pub mod behind;
 // Here, as it uses the macros above.
