@@ -81,11 +81,11 @@ macro_rules! known {
         known!(@made $kind, $comm, Key::NOTHING, std::ptr::null(), std::ptr::null(), $native ($comm))
     };
     (bcast $kind:path, $native:ident ($buffer:ident $count:ident $datatype:ident $root:ident $comm:ident)) => {
-        known!(@made $kind, $comm, Key::of($count.given(), $datatype, $root.given()), std::ptr::null(), $buffer,
+        known!(@made $kind, $comm, Key::of($count.given(), $datatype, $root.given(), $buffer), std::ptr::null(), $buffer,
             $native ($buffer, $count, $datatype, $root, $comm))
     };
     (allreduce $kind:path, $native:ident ($from:ident $into:ident $count:ident $datatype:ident $op:ident $comm:ident)) => {
-        known!(@made $kind, $comm, Key::of_reduction($count.given(), $datatype, $op, 0, calls::is_in_place($from)), $from, $into,
+        known!(@made $kind, $comm, Key::of_reduction($count.given(), $datatype, $op, 0, $from, $into), $from, $into,
             $native ($from, $into, $count, $datatype, $op, $comm))
     };
     (scan $($rest:tt)*) => {
@@ -98,7 +98,7 @@ macro_rules! known {
         ($from:ident $into:ident $count:ident $datatype:ident $op:ident $root:ident $comm:ident)
     ) => {
         known!(@made $kind, $comm,
-            Key::of_reduction($count.given(), $datatype, $op, $root.given(), calls::is_in_place($from)), $from, $into,
+            Key::of_reduction($count.given(), $datatype, $op, $root.given(), $from, $into), $from, $into,
             $native ($from, $into, $count, $datatype, $op, $root, $comm))
     };
     (@made $kind:path, $comm:ident, $key:expr, $send:expr, $receive:expr, $native:ident $arguments:tt) => {

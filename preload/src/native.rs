@@ -28,7 +28,7 @@ extern "C" {
     fn hypercoll_types(types: *mut NamedType, room: usize) -> usize;
     fn hypercoll_operations(operations: *mut NamedOperation, room: usize) -> usize;
     fn hypercoll_of_a_precision(combiner: c_int, name: *mut *const c_char, group: *mut u32) -> c_int;
-    fn hypercoll_in_place() -> *const c_void;
+    static hypercoll_in_place: *const c_void;
     #[cfg(open_mpi)]
     fn hypercoll_bottom() -> *const c_void;
     fn hypercoll_error_other() -> c_int;
@@ -121,9 +121,10 @@ pub fn operations() -> Vec<(usize, Predefined)> {
 }
 
 /// `MPI_IN_PLACE`.
+#[inline]
 pub fn in_place() -> *const c_void {
-    // SAFETY: returns a constant.
-    unsafe { hypercoll_in_place() }
+    // SAFETY: a constant.
+    unsafe { hypercoll_in_place }
 }
 
 /// `MPI_BOTTOM`.

@@ -23,7 +23,7 @@ pub struct Key {
     count: usize,
     datatype: usize,
     operation: usize,
-    /// The root, and whether it is in place: of no matter to MPI.
+    /// The root, and what is seen of the buffers: of no matter to MPI, which looks itself.
     form: usize,
 }
 
@@ -99,15 +99,22 @@ pub fn always() -> *const AtomicU64 {
 
 impl Key {
     #[inline(always)]
-    pub fn of(count: i64, datatype: MPI_Datatype, root: i64) -> Key {
-        Key { count: count as usize, datatype: native::word(datatype), operation: 0, form: root as usize }
+    pub fn of(count: i64, datatype: MPI_Datatype, root: i64, buffer: *const c_void) -> Key {
+        let form = form(root, std::ptr::null(), buffer);
+        Key { count: count as usize, datatype: native::word(datatype), operation: 0, form }
     }
 
     #[inline(always)]
-    pub fn of_reduction(count: i64, datatype: MPI_Datatype, operation: MPI_Op, root: i64, in_place: bool) -> Key {
-        let form = (root as usize) << 1 | usize::from(in_place);
+    pub fn of_reduction(
+        count: i64,
+        datatype: MPI_Datatype,
+        operation: MPI_Op,
+        root: i64,
+        send: *const c_void,
+        receive: *const c_void,
+    ) -> Key {
         let (datatype, operation) = (native::word(datatype), native::word(operation));
-        Key { count: count as usize, datatype, operation, form }
+        Key { count: count as usize, datatype, operation, form: form(root, send, receive) }
     }
 
     /// Of a call without data.
@@ -123,6 +130,14 @@ impl Key {
         let mixed = numbers ^ (handles as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
         (mixed >> (u64::BITS - KEPT.ilog2())) as usize
     }
+}
+
+/// By what is seen of its buffers a call makes sense, or is to be refused.
+#[inline(always)]
+fn form(root: i64, send: *const c_void, receive: *const c_void) -> usize {
+    let in_place = native::in_place();
+    let seen = [send == in_place, receive == in_place, send.is_null(), receive.is_null(), send == receive];
+    seen.into_iter().fold(root as usize, |form, seen| form << 1 | usize::from(seen))
 }
 
 /// Who makes a call, if that is known: then it is one fewer for which it is.

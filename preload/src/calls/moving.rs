@@ -29,7 +29,7 @@ pub unsafe fn bcast(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, Some(Key::of(count, datatype, root)), move |ours| {
+    serve(native, comm, Some(Key::of(count, datatype, root, buffer)), move |ours| {
         let (root, data) = (ours.root(root)?, ours.data(buffer, count, datatype)?);
         let call = ours.call(Collective::Broadcast, data.len()).with_root(root);
         ours.choose(&call, 1, true)?;

@@ -43,7 +43,7 @@ pub unsafe fn reduce(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    let key = Key::of_reduction(count, datatype, op, root, is_in_place(send));
+    let key = Key::of_reduction(count, datatype, op, root, send, receive);
     serve(native, comm, Some(key), move |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
@@ -70,7 +70,7 @@ pub unsafe fn allreduce(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    let key = Key::of_reduction(count, datatype, op, 0, is_in_place(send));
+    let key = Key::of_reduction(count, datatype, op, 0, send, receive);
     serve(native, comm, Some(key), move |ours| {
         let in_place = is_in_place(send);
         if count > 0 {
@@ -98,7 +98,7 @@ unsafe fn prefix(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    let key = Key::of_reduction(count, datatype, op, 0, is_in_place(send));
+    let key = Key::of_reduction(count, datatype, op, 0, send, receive);
     serve(native, comm, Some(key), move |ours| {
         let in_place = is_in_place(send);
         // Nothing comes to rank 0 in an exclusive one, which need not say where to.

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
 
 static int rank, size, wrong;
 
@@ -36,6 +37,8 @@ static void turn(MPI_Comm comm, int t) {
     check(most[0] == (rank == root ? (int)ranks : rank), "a reduction in place", t);
     MPI_Scan(&rank, most, 1, MPI_INT, MPI_SUM, comm);
     check(most[0] == rank * (rank + 1) / 2, "a prefix sum", t);
+    MPI_Exscan(&rank, most, 1, MPI_INT, MPI_SUM, comm);
+    check(!rank || most[0] == rank * (rank - 1) / 2, "a prefix sum without its own", t);
     MPI_Barrier(comm);
 }
 
@@ -51,9 +54,35 @@ static void many(MPI_Comm comm, int t) {
     check(right, "one of many", t);
 }
 
+/* Calls that are known but for their buffers, which make no sense: what comes of them is what comes of them natively. */
+#define WRONG(call)                                                                                                  \
+    do {                                                                                                             \
+        int classes[2];                                                                                              \
+        memcpy(most, numbers, sizeof most);                                                                          \
+        MPI_Error_class(MPI_##call, &classes[0]), MPI_Error_class(PMPI_##call, &classes[1]);                         \
+        check(classes[0] == classes[1] && most[0] == numbers[0], #call, t);                                          \
+    } while (0)
+
+static void mistakes(MPI_Comm comm, int t) {
+    int numbers[2] = {rank - t, rank * t}, most[2];
+    WRONG(Allreduce(most, MPI_IN_PLACE, 2, MPI_INT, MPI_MAX, comm));
+    WRONG(Scan(most, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm));
+#ifdef OPEN_MPI /* some MPIs do not look at all of it */
+    WRONG(Bcast(MPI_IN_PLACE, 1, MPI_INT, t % size, comm));
+#else
+    WRONG(Bcast(NULL, 1, MPI_INT, t % size, comm));
+    WRONG(Allreduce(NULL, most, 2, MPI_INT, MPI_MAX, comm));
+    WRONG(Allreduce(most, NULL, 2, MPI_INT, MPI_MAX, comm));
+    WRONG(Allreduce(most, most, 2, MPI_INT, MPI_MAX, comm));
+    WRONG(Scan(most, most, 1, MPI_INT, MPI_SUM, comm));
+    WRONG(Exscan(most, most, 1, MPI_INT, MPI_SUM, comm));
+#endif
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* those of its parts have it, too */
     for (int round = 0; round < 4; round++) {
         MPI_Comm comm;
         /* Ranks in another order every time, under what may be the same handle. */
@@ -62,6 +91,7 @@ int main(int argc, char **argv) {
         MPI_Comm_rank(comm, &rank);
         for (int t = 0; t < 150; t++) turn(comm, t);
         for (int t = 0; t < 3800; t++) many(comm, t);
+        for (int t = 0; t < 2 * size; t++) turn(comm, t), mistakes(comm, t);
         MPI_Comm_free(&comm);
     }
     if (!wrong) printf("rank %d: all is well\n", rank);
