@@ -314,16 +314,19 @@ impl Ours {
         if let Some(start) = &mut self.start {
             return Ok(start.begin(call, sent, received, back, element, op)?);
         }
-        if session::several_threads() && requests::any() {
-            // Another thread may wait for a call on this communicator, and cannot see that it is over while this one waits in the library.
-            let Cube::Ours(cube) = &(*self.own).cube else { return Err(Left::ToMpi("MPI has ended")) };
-            let options = (*self.own).asked(&call, element.size);
-            let transfer = Transfer::begin(cube, call, &options, (sent, received, back), element, op)?;
-            return Ok(transfer.wait()?);
-        }
         let Cube::Ours(cube) = &(*self.own).cube else { return Err(Left::ToMpi("MPI has ended")) };
         let options = (*self.own).asked(&call, element.size);
         let early = (!cube.is_measured()).then(|| call.clone());
+        if session::several_threads() && requests::any() {
+            // Another thread may wait for a call on this communicator, and cannot see that it is over while this one waits in the library.
+            if let Some(early) = early {
+                let planned =
+                    Operation::lent(op.as_ref(), |operator| cube.plan_raw(call.clone(), &options, element, operator))?;
+                (*self.own).note_early(early, element.size, planned.choice());
+            }
+            let transfer = Transfer::begin(cube, call, &options, (sent, received, back), element, op)?;
+            return Ok(transfer.wait()?);
+        }
         let buffers = Buffers { send: sent.start, receive: received.start };
         let planned = Operation::lent(op.as_ref(), |operator| {
             let planned = cube.plan_raw(call, &options, element, operator)?;
