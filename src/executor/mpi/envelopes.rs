@@ -1,18 +1,26 @@
 //! A row of envelopes in memory that two processes share: each announces one message, and carries it if it is short.
 //!
-//! An envelope is two cache lines, and says itself whether it is there: a short message costs the transfer of the second, or of both.
+//! An envelope is two cache lines, and says itself whether it is there: the shortest messages cost the transfer of the second, or of both.
+//! Those that are somewhat longer lie in a box beside it, and cost the transfer of the second and of theirs: less than through a pipe, where
+//! there is also the line that says how far it is filled.
 
 use crate::executor::Stamp;
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that an envelope carries.
-pub(super) const SHORT: usize = 104;
+/// Bytes that an envelope carries, itself or in its box.
+pub(super) const SHORT: usize = 512;
+/// Those that it carries itself.
+const INSIDE: usize = 104;
 /// Those of them in the line of the stamp.
 const NEAR: usize = 40;
+/// Bytes of a line.
+const LINE: usize = 64;
 /// Bytes of a piece's address and length.
 pub(super) const PIECE: usize = 16;
+/// Pieces for which an envelope has room.
+pub(super) const PIECES: usize = INSIDE / PIECE;
 /// Bits of a message's length.
 const WAY: u32 = 56;
 /// Envelopes of a row.
@@ -95,7 +103,7 @@ impl Way {
 struct Envelope {
     /// The bytes of a short message, or where those of a long one are. They end where the header begins, in the line at which the
     /// other end looks: few bytes are in that line too, and more are begun in the line at which it does not look.
-    data: UnsafeCell<[u8; SHORT]>,
+    data: UnsafeCell<[u8; INSIDE]>,
     signature: UnsafeCell<u64>,
     /// The way in the highest byte.
     bytes: UnsafeCell<u64>,
@@ -113,6 +121,9 @@ struct Row {
     _apart: [u64; 14],
     envelopes: [Envelope; ROW as usize],
 }
+
+/// For each envelope what does not fit into it. Apart, so that the envelopes of many rows are in few pages.
+type Boxes = [UnsafeCell<[u8; SHORT]>; ROW as usize];
 
 /// Fetches the cache line of an address before it is needed, to be read.
 fn fetch<T>(address: *const T) {
@@ -139,19 +150,24 @@ fn claim<T>(address: *const T) {
 
 /// The memory of a row.
 #[derive(Clone, Copy)]
-pub(super) struct Envelopes(NonNull<Row>);
+pub(super) struct Envelopes {
+    row: NonNull<Row>,
+    boxes: NonNull<Boxes>,
+}
 
 impl Envelopes {
     /// Bytes of memory that a row needs.
     pub const SIZE: usize = size_of::<Row>();
+    /// Bytes of its boxes.
+    pub const BOXES: usize = size_of::<Boxes>();
 
-    /// A row in memory that was filled with zeros.
+    /// A row in memory that was filled with zeros, and its boxes.
     ///
     /// # Safety
-    /// The memory is aligned to 128 bytes, holds [`Envelopes::SIZE`] bytes and stays for as long as an end is used; nobody uses it
-    /// but one writer and one reader, in any processes.
-    pub unsafe fn at(memory: NonNull<u8>) -> Envelopes {
-        Envelopes(memory.cast())
+    /// The memory is aligned to 128 bytes, holds [`Envelopes::SIZE`] and [`Envelopes::BOXES`] bytes and stays for as long as an end is used;
+    /// nobody uses it but one writer and one reader, in any processes.
+    pub unsafe fn at(memory: NonNull<u8>, boxes: NonNull<u8>) -> Envelopes {
+        Envelopes { row: memory.cast(), boxes: boxes.cast() }
     }
 
     pub fn writer(self) -> Writer {
@@ -164,11 +180,23 @@ impl Envelopes {
 
     fn row(&self) -> &Row {
         // SAFETY: `at` was promised that the row is there; all that both ends touch at a time is atomic.
-        unsafe { self.0.as_ref() }
+        unsafe { self.row.as_ref() }
     }
 
     fn envelope(&self, message: u64) -> &Envelope {
         &self.row().envelopes[(message % ROW) as usize]
+    }
+
+    /// Where so many bytes of a message are.
+    fn data(&self, message: u64, bytes: usize) -> *mut [u8] {
+        let start = if bytes <= INSIDE {
+            self.envelope(message).data.get().cast::<u8>().wrapping_add(INSIDE - bytes)
+        } else {
+            // SAFETY: `at` was promised that the boxes are there.
+            let boxes = unsafe { self.boxes.as_ref() };
+            boxes[(message % ROW) as usize].get().cast()
+        };
+        std::ptr::slice_from_raw_parts_mut(start, bytes)
     }
 }
 
@@ -193,10 +221,9 @@ impl Writer {
     /// messages now.
     pub fn write<'d>(&mut self, message: Message, data: impl IntoIterator<Item = &'d [u8]>) -> u64 {
         let envelope = self.row.envelope(self.written);
-        self.written += 1;
         // SAFETY: the envelope is free: the other end does not look at it before the stamp says that it is there.
         unsafe {
-            let mut room = &mut (&mut *envelope.data.get())[SHORT - message.enclosed()..];
+            let mut room = &mut *self.row.data(self.written, message.enclosed());
             for part in data {
                 let (start, rest) = room.split_at_mut(part.len());
                 start.copy_from_slice(part);
@@ -206,6 +233,7 @@ impl Writer {
             *envelope.bytes.get() = message.bytes | way << WAY;
             *envelope.signature.get() = message.signature;
         }
+        self.written += 1;
         envelope.stamp.store(u64::from(message.number) << 32 | u64::from(self.written as u32), Ordering::Release);
         if self.in_a_row {
             claim(&self.row.envelope(self.written).stamp);
@@ -242,7 +270,8 @@ impl Reader {
     pub fn read(&mut self, expected: usize) -> Option<Message> {
         let envelope = self.row.envelope(self.read);
         if expected > NEAR && expected <= SHORT {
-            fetch(envelope.data.get());
+            let data = self.row.data(self.read, expected).cast::<u8>();
+            (0..expected).step_by(LINE).for_each(|at| fetch(data.wrapping_add(at)));
         }
         let stamp = envelope.stamp.load(Ordering::Acquire);
         if stamp as u32 != (self.read + 1) as u32 {
@@ -267,7 +296,7 @@ impl Reader {
     pub fn data(&self, message: &Message) -> &[u8] {
         // SAFETY: the envelope is there, as its message came of `read`, and stays as it is until `done`, which cannot be called as long
         // as this is borrowed.
-        unsafe { &(&*self.row.envelope(self.read).data.get())[SHORT - message.enclosed()..] }
+        unsafe { &*self.row.data(self.read, message.enclosed()) }
     }
 
     /// The pieces of the message cannot be copied: it is to come through the pipe.
@@ -293,13 +322,14 @@ impl Reader {
 mod tests {
     use super::*;
 
-    const PIECES: usize = 6 * PIECE;
-
     fn row(memory: &mut Vec<u128>) -> (Writer, Reader) {
-        memory.resize(Envelopes::SIZE / 16 + 8, 0);
+        memory.resize((Envelopes::SIZE + Envelopes::BOXES) / 16 + 8, 0);
         let start = memory.as_mut_ptr().cast::<u8>();
         // SAFETY: there is room to align the start, and the memory outlives the ends in each test.
-        let row = unsafe { Envelopes::at(NonNull::new_unchecked(start.add(start.align_offset(128)))) };
+        let row = unsafe {
+            let start = NonNull::new_unchecked(start.add(start.align_offset(128)));
+            Envelopes::at(start, start.add(Envelopes::SIZE))
+        };
         (row.writer(), row.reader())
     }
 
@@ -313,16 +343,16 @@ mod tests {
         let data = |number: u64| [number as u8; SHORT];
         for number in 0..ROW {
             assert!(writer.is_free());
-            assert_eq!(writer.write(message(number), [&data(number)[..PIECES]]), number + 1);
+            assert_eq!(writer.write(message(number), [&data(number)[..PIECES * PIECE]]), number + 1);
         }
         assert!(!writer.is_free());
         for number in 0..5 * ROW {
             assert_eq!(reader.read(SHORT), Some(message(number)));
-            assert_eq!(reader.data(&message(number)), &data(number)[..PIECES]);
+            assert_eq!(reader.data(&message(number)), &data(number)[..PIECES * PIECE]);
             assert!(!writer.is_free() && !writer.has_read(number + 1));
             reader.done(&message(number));
             assert!(writer.has_read(number + 1) && writer.is_free());
-            writer.write(message(number + ROW), [&data(number + ROW)[..PIECES]]);
+            writer.write(message(number + ROW), [&data(number + ROW)[..PIECES * PIECE]]);
         }
     }
 
@@ -377,7 +407,8 @@ mod tests {
         let (mut writer, mut reader) = row(&mut memory);
         let bytes: [u8; SHORT] = std::array::from_fn(|at| at as u8);
         let enclosed = (0..=SHORT).map(|bytes| (Way::Enclosed, bytes as u64, bytes));
-        let elsewhere = [(Way::Pipe, 0), (Way::PipeFromStart, 0), (Way::Pieces(1), PIECE), (Way::Pieces(6), PIECES)];
+        let elsewhere =
+            [(Way::Pipe, 0), (Way::PipeFromStart, 0), (Way::Pieces(1), PIECE), (Way::Pieces(6), PIECES * PIECE)];
         for (way, number, enclosed) in enclosed.chain(elsewhere.map(|(way, enclosed)| (way, 100_000, enclosed))) {
             let message = Message { number: 7, signature: number, way, bytes: number, awaited: number % 2 == 0 };
             let (start, end) = bytes[..enclosed].split_at(enclosed / 3);
@@ -390,10 +421,10 @@ mod tests {
 
     #[test]
     fn few_bytes_are_in_the_line_of_the_stamp() {
-        let line = 64;
+        let line = LINE;
         let (data, stamp) = (std::mem::offset_of!(Envelope, data), std::mem::offset_of!(Envelope, stamp));
-        assert_eq!((data + SHORT - NEAR) / line, stamp / line);
-        assert_ne!((data + SHORT - NEAR - 1) / line, stamp / line);
+        assert_eq!((data + INSIDE - NEAR) / line, stamp / line);
+        assert_ne!((data + INSIDE - NEAR - 1) / line, stamp / line);
         assert_eq!(size_of::<Envelope>(), 2 * line);
     }
 
@@ -401,32 +432,33 @@ mod tests {
     fn two_threads_agree() {
         let mut memory = Vec::new();
         let (writer, mut reader) = row(&mut memory);
+        let lengths = [8, NEAR + 8, INSIDE + 8, SHORT];
+        let data = move |message: u64| message.to_ne_bytes().repeat(lengths[message as usize % lengths.len()] / 8);
         /// The writer, for another thread.
         struct Far(Writer);
         // SAFETY: each end goes to one thread only, and the memory outlives both.
         unsafe impl Send for Far {}
         impl Far {
-            fn write(&mut self, message: u64) {
+            fn write(&mut self, data: Vec<u8>) {
                 while !self.0.is_free() {
                     std::thread::yield_now();
                 }
-                self.0.write(
-                    Message { number: 1, signature: 2, way: Way::Enclosed, bytes: 8, awaited: false },
-                    [&message.to_ne_bytes()[..]],
-                );
+                let bytes = data.len() as u64;
+                self.0
+                    .write(Message { number: 1, signature: 2, way: Way::Enclosed, bytes, awaited: false }, [&data[..]]);
             }
         }
         let mut far = Far(writer);
         std::thread::scope(|scope| {
-            scope.spawn(move || (0..20_000).for_each(|message| far.write(message)));
+            scope.spawn(move || (0..20_000).for_each(|message| far.write(data(message))));
             for message in 0..20_000u64 {
                 let found = loop {
-                    match reader.read(8) {
+                    match reader.read(data(message).len()) {
                         Some(found) => break found,
                         None => std::thread::yield_now(),
                     }
                 };
-                assert_eq!((found.bytes, reader.data(&found)), (8, &message.to_ne_bytes()[..]));
+                assert_eq!(reader.data(&found), data(message));
                 reader.done(&found);
             }
         });

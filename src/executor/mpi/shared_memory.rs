@@ -1,6 +1,6 @@
 //! Messages between ranks of one host, through memory that they share.
 //!
-//! Every two ranks have a row of [`Envelopes`] and a [`Pipe`] in each direction. A short message is in its envelope; the bytes of others go
+//! Every two ranks have a row of [`Envelopes`] and a [`Pipe`] in each direction. A short message is in its envelope, or a box; the bytes of others go
 //! through the pipe, and what finds no room there waits in the sender's queue, and goes on whenever that rank waits for anything. For a
 //! long message, if ranks may read each other's memory and that is sooner, the envelope says where its bytes are: the receiver copies them
 //! itself, once, and only then is it sent; if it cannot, that message and all later ones come through the pipe.
@@ -9,7 +9,8 @@
 //! is put aside, if it is in the way of one that is waited for.
 //!
 //! Memory: the pipes to a rank have [`MEMORY`] bytes together, to the next power of two a pipe, on hosts of 8 to 128 ranks; beyond, 4
-//! KiB a pair of ranks; and 2.3 KiB a pair for the rest. It is taken only by pairs that talk.
+//! KiB a pair of ranks; and for the rest 2.3 KiB a pair, and 8 for messages that find no room in an envelope. It is taken only by pairs that
+//! talk.
 
 use super::envelopes::{Envelopes, SHORT};
 use super::host::Host;
@@ -223,7 +224,7 @@ impl Layout {
 
     /// Bytes in all. Memory is there only where somebody has written.
     pub fn bytes(&self) -> usize {
-        let ways = if self.capacity > 0 { self.ranks * self.ranks * (self.envelopes() + self.pipe()) } else { 0 };
+        let ways = if self.capacity > 0 { self.ranks * self.ranks * (Envelopes::SIZE + self.long()) } else { 0 };
         self.board() + ways
     }
 
@@ -231,20 +232,19 @@ impl Layout {
         Board::size(self.ranks).next_multiple_of(PAGE)
     }
 
-    fn envelopes(&self) -> usize {
-        Envelopes::SIZE
+    /// Bytes for messages that do not fit into an envelope, of one rank to another.
+    fn long(&self) -> usize {
+        (Envelopes::BOXES + Pipe::size(self.capacity)).next_multiple_of(PAGE)
     }
 
-    fn pipe(&self) -> usize {
-        Pipe::size(self.capacity).next_multiple_of(PAGE)
-    }
-
-    /// Where the envelopes and the pipe from one rank into another are. Envelopes lie side by side, those into a rank together, since
-    /// most pairs use no more; a pipe has pages of its own.
-    fn way(&self, from: usize, into: usize) -> (usize, usize) {
+    /// Where the envelopes, their boxes and the pipe from one rank into another are. Envelopes lie side by side, those into a rank together,
+    /// since most pairs use no more; boxes and a pipe have pages of their own.
+    fn way(&self, from: usize, into: usize) -> [usize; 3] {
         let pair = into * self.ranks + from;
-        let pipes = self.board() + self.ranks * self.ranks * self.envelopes();
-        (self.board() + pair * self.envelopes(), pipes.next_multiple_of(PAGE) + pair * self.pipe())
+        let envelopes = self.board() + pair * Envelopes::SIZE;
+        let all = self.board() + self.ranks * self.ranks * Envelopes::SIZE;
+        let boxes = all.next_multiple_of(PAGE) + pair * self.long();
+        [envelopes, boxes, boxes + Envelopes::BOXES]
     }
 }
 
@@ -252,12 +252,13 @@ impl SharedMemory {
     /// The ways between the ranks of a host, through memory of that layout. `size` is that of the whole communicator.
     pub fn between(host: &Host, size: usize, memory: &MmapRaw, layout: &Layout, copies: Copies) -> SharedMemory {
         let way = |from: usize, into: usize| {
-            let (envelopes, pipe) = layout.way(from, into);
-            // SAFETY: envelopes and pipe lie inside the mapping, which is page-aligned, was zeros, and lives as long as the peers; the
+            let way = layout.way(from, into);
+            // SAFETY: envelopes, boxes and pipe lie inside the mapping, which is page-aligned, was zeros, and lives as long as the peers; the
             // ranks of the host use one end each, as all name their ways by the same places.
             unsafe {
                 let start = NonNull::new_unchecked(memory.as_mut_ptr());
-                (Envelopes::at(start.add(envelopes)), Pipe::at(start.add(pipe), layout.capacity))
+                let [envelopes, boxes, pipe] = way.map(|offset| start.add(offset));
+                (Envelopes::at(envelopes, boxes), Pipe::at(pipe, layout.capacity))
             }
         };
         let there = |(envelopes, pipe): (Envelopes, Pipe)| Outgoing {
@@ -440,8 +441,9 @@ mod tests {
         touched.extend(pages(0, Board::size(512)));
         for into in 0..512usize {
             for from in (0..9).map(|port| into ^ 1 << port) {
-                let (envelopes, pipe) = layout.way(from, into);
+                let [envelopes, boxes, pipe] = layout.way(from, into);
                 touched.extend(pages(envelopes, Envelopes::SIZE));
+                touched.extend(pages(boxes, Envelopes::BOXES));
                 touched.extend(pages(pipe, Pipe::size(layout.capacity)));
             }
         }
@@ -454,9 +456,10 @@ mod tests {
             let layout = Layout::of(ranks, true);
             let mut parts = vec![(0, Board::size(ranks))];
             for (from, into) in (0..ranks).flat_map(|from| (0..ranks).map(move |into| (from, into))) {
-                let (envelopes, pipe) = layout.way(from, into);
-                assert!(envelopes % 128 == 0 && pipe % PAGE == 0);
+                let [envelopes, boxes, pipe] = layout.way(from, into);
+                assert!(envelopes % 128 == 0 && boxes % PAGE == 0 && pipe % 128 == 0);
                 parts.push((envelopes, envelopes + Envelopes::SIZE));
+                parts.push((boxes, boxes + Envelopes::BOXES));
                 parts.push((pipe, pipe + Pipe::size(layout.capacity)));
             }
             parts.sort_unstable();

@@ -1,13 +1,10 @@
 //! One message between two ranks that share memory: how far it is, and what moves it on.
 
-use super::envelopes::{Message, Reader, Way, Writer, PIECE, SHORT};
+use super::envelopes::{Message, Reader, Way, Writer, PIECE, PIECES, SHORT};
 use super::pipe::{Inlet, Outlet};
 use super::single_copy::{self, Piece, Target};
 use crate::executor::memory::{scatter, total, Span};
 use crate::executor::Stamp;
-
-/// Pieces that such a message consists of at most: their addresses and lengths are in the envelope.
-const PIECES: usize = SHORT / PIECE;
 
 /// The way of messages to a rank.
 pub(super) struct Outgoing {
@@ -214,12 +211,13 @@ mod tests {
 
     /// A way from this process to itself.
     fn way(memory: &mut Vec<u128>, capacity: usize) -> (Outgoing, Incoming) {
-        memory.resize((Envelopes::SIZE + Pipe::size(capacity)) / 16 + 8, 0);
+        memory.resize((Envelopes::SIZE + Envelopes::BOXES + Pipe::size(capacity)) / 16 + 8, 0);
         let start = memory.as_mut_ptr().cast::<u8>();
         // SAFETY: there is room to align the start, and the memory outlives the ends in each test.
         let (envelopes, pipe) = unsafe {
             let start = NonNull::new_unchecked(start.add(start.align_offset(128)));
-            (Envelopes::at(start), Pipe::at(start.add(Envelopes::SIZE), capacity))
+            let boxes = start.add(Envelopes::SIZE);
+            (Envelopes::at(start, boxes), Pipe::at(boxes.add(Envelopes::BOXES), capacity))
         };
         let there = Outgoing {
             envelopes: envelopes.writer(),
@@ -277,7 +275,7 @@ mod tests {
         let mut memory = Vec::new();
         let (mut there, mut here) = way(&mut memory, 4096);
         let this = u64::from(std::process::id());
-        for bytes in [0, 5, 40, 41, SHORT, SHORT + 1, 5000, SINGLE_COPY_FROM + 5] {
+        for bytes in [0, 5, 40, 41, 104, 105, SHORT, SHORT + 1, 5000, SINGLE_COPY_FROM + 5] {
             for cuts in [[1, 3], [3, 1], [PIECES, 2], [PIECES + 1, PIECES + 1]] {
                 pass(bytes, cuts, this, &mut there, &mut here);
             }
