@@ -46,8 +46,9 @@ impl Layout {
             return Some(layout);
         }
         if named.is_none() {
-            // First, as all other questions about what is no datatype are errors of the communicator of all ranks.
-            if !is_committed(datatype) {
+            // First, as all other questions about what is no datatype are errors of the communicator of all ranks. (Of Open MPI a handle is an
+            // address, of which no question can be asked.)
+            if cfg!(not(open_mpi)) && !is_committed(datatype) {
                 return None;
             }
             if let Some(layout) = session::attached_layout(datatype) {
@@ -70,6 +71,7 @@ impl Layout {
             ffi::PMPI_Type_size_x(datatype, &mut size) == SUCCESS
                 && ffi::PMPI_Type_get_extent(datatype, &mut lower, &mut extent) == SUCCESS
                 && ffi::PMPI_Type_get_true_extent(datatype, &mut first, &mut span) == SUCCESS
+                && (named.is_some() || is_committed(datatype))
         };
         if !known || size < 0 {
             return None;

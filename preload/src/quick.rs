@@ -1,6 +1,7 @@
 //! Calls that are known: to go to MPI without another look, which costs less than what there is to see, or to be ours as they were before.
 //!
-//! Of each collective some are remembered, by their communicator, count, predefined datatype and operation.
+//! Of each collective some are remembered, by their communicator, count, predefined datatype, operation and root, and by what is seen of their
+//! buffers.
 
 use crate::communicator::Communicator;
 use crate::failure;

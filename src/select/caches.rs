@@ -24,9 +24,7 @@ fn in_folder(folder: &Path) -> Option<usize> {
 
 /// Reads a size as the kernel prints it.
 fn bytes(size: &str) -> Option<usize> {
-    let kib = size.strip_suffix('K').map(|kib| (kib, 1 << 10));
-    let (number, unit) = kib.or_else(|| size.strip_suffix('M').map(|mib| (mib, 1 << 20)))?;
-    number.parse::<usize>().ok()?.checked_mul(unit)
+    size.strip_suffix('K')?.parse::<usize>().ok()?.checked_mul(1 << 10)
 }
 
 /// Hardware threads in a mask as the kernel prints it: hexadecimal words with commas between.
@@ -56,9 +54,9 @@ mod tests {
         let first = [["1", "Data", "48K", "1"], ["1", "Instruction", "32K", "1"]];
         for (name, second, expected) in [
             ("own", ["2", "Unified", "2048K", "00000000,00000001"], Some(2 << 20)),
-            ("shared", ["2", "Unified", "1M", "0001,00000001"], Some(512 << 10)),
-            ("code", ["2", "Instruction", "1M", "1"], None),
-            ("third", ["3", "Unified", "32M", "ff"], None),
+            ("shared", ["2", "Unified", "1024K", "0001,00000001"], Some(512 << 10)),
+            ("code", ["2", "Instruction", "1024K", "1"], None),
+            ("third", ["3", "Unified", "32768K", "ff"], None),
             ("strange", ["2", "Unified", "much", "1"], None),
         ] {
             let place = folder(name, &[first[0], first[1], second]);

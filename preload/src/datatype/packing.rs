@@ -1,7 +1,7 @@
 //! Elements of any datatype as bytes, and back.
 
 use super::Layout;
-use crate::native::ffi;
+use crate::native::{ffi, SUCCESS};
 use crate::session;
 use ffi::{MPI_Aint, MPI_Datatype};
 use std::ffi::{c_int, c_void};
@@ -43,12 +43,22 @@ impl Drop for Packed {
 unsafe fn to_itself((from, sent): (*const c_void, MPI_Datatype), (into, received): (*mut c_void, MPI_Datatype)) {
     let (rank, tag) = (0, 0);
     let status = ffi::RSMPI_STATUS_IGNORE;
-    ffi::PMPI_Sendrecv(from.cast_mut(), 1, sent, rank, tag, into, 1, received, rank, tag, session::alone(), status);
+    let alone = session::alone();
+    let code = ffi::PMPI_Sendrecv(from.cast_mut(), 1, sent, rank, tag, into, 1, received, rank, tag, alone, status);
+    debug_assert_eq!(code, SUCCESS);
 }
 
 /// # Safety
 /// The elements are there.
 pub unsafe fn pack(from: *const u8, count: usize, datatype: MPI_Datatype, layout: Layout, into: &mut [u8]) {
+    if layout.is_long() {
+        let packed = Packed::of(layout.size);
+        for (at, into) in into.chunks_exact_mut(layout.size).take(count).enumerate() {
+            let from = from.wrapping_offset(at as isize * layout.extent).cast();
+            to_itself((from, datatype), (into.as_mut_ptr().cast(), packed.0));
+        }
+        return;
+    }
     let at_once = (PACKED_AT_ONCE / layout.size.max(1)).clamp(1, c_int::MAX as usize);
     let mut done = 0;
     while done < count && layout.size > 0 {
@@ -57,20 +67,23 @@ pub unsafe fn pack(from: *const u8, count: usize, datatype: MPI_Datatype, layout
         let (room, mut end) = (into.len() as c_int, 0);
         let from = from.wrapping_offset(done as isize * layout.extent).cast::<c_void>();
         let into = into.as_mut_ptr().cast::<c_void>();
-        done += now;
-        if layout.is_long() {
-            let packed = Packed::of(layout.size);
-            to_itself((from, datatype), (into, packed.0));
-            continue;
-        }
         ffi::PMPI_Pack(from.cast_mut(), now as c_int, datatype, into, room, &mut end, session::alone());
         debug_assert_eq!(end, room);
+        done += now;
     }
 }
 
 /// # Safety
 /// The elements are there, and nobody else uses them.
 pub unsafe fn unpack(from: &[u8], into: *mut u8, count: usize, datatype: MPI_Datatype, layout: Layout) {
+    if layout.is_long() {
+        let packed = Packed::of(layout.size);
+        for (at, from) in from.chunks_exact(layout.size).take(count).enumerate() {
+            let into = into.wrapping_offset(at as isize * layout.extent).cast();
+            to_itself((from.as_ptr().cast(), packed.0), (into, datatype));
+        }
+        return;
+    }
     let at_once = (PACKED_AT_ONCE / layout.size.max(1)).clamp(1, c_int::MAX as usize);
     let mut done = 0;
     while done < count && layout.size > 0 {
@@ -79,13 +92,8 @@ pub unsafe fn unpack(from: &[u8], into: *mut u8, count: usize, datatype: MPI_Dat
         let (len, mut end) = (from.len() as c_int, 0);
         let into = into.wrapping_offset(done as isize * layout.extent).cast::<c_void>();
         let from = from.as_ptr().cast_mut().cast::<c_void>();
-        done += now;
-        if layout.is_long() {
-            let packed = Packed::of(layout.size);
-            to_itself((from, packed.0), (into, datatype));
-            continue;
-        }
         ffi::PMPI_Unpack(from, len, &mut end, into, now as c_int, datatype, session::alone());
         debug_assert_eq!(end, len);
+        done += now;
     }
 }

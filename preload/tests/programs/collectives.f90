@@ -236,7 +236,8 @@ contains
     ! (What they say is of no matter: Open MPI 4 does not always send that.)
     subroutine buffered()
         integer, parameter :: long = 100000, starts = 5
-        integer :: room(2 * starts * (long + 1000)), sent(long), got(long), start, message, gone
+        integer, save :: room(2 * starts * (long + 1000))
+        integer :: sent(long), got(long), start, message, gone
         REQUEST :: again(2)
         call MPI_Buffer_attach(room, 4 * ubound(room, 1), ierror)
         do i = 1, 2

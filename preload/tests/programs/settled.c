@@ -22,7 +22,7 @@ static void machine(MPI_Comm comm, const char *call) {
 int main(int argc, char **argv) {
     int provided;
     MPI_Init_thread(&argc, &argv, argc > 3 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-    int rank, size, wrong = 0, calls = atoi(argv[1]), few = atoi(argv[2]);
+    int rank, size, wrong = argc > 3 && provided < MPI_THREAD_MULTIPLE, calls = atoi(argv[1]), few = atoi(argv[2]);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     long *mine = malloc((few + 1) * sizeof(long)), *sums = malloc((few + 1) * sizeof(long)), begun[2];

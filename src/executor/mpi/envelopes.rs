@@ -57,7 +57,7 @@ impl Message {
         Stamp { number: near.wrapping_add_signed(ahead), signature: self.signature }
     }
 
-    /// Bytes of data in the envelope.
+    /// Bytes of data in the envelope, or in its box.
     fn enclosed(&self) -> usize {
         match self.way {
             Way::Enclosed => self.bytes as usize,
@@ -69,7 +69,7 @@ impl Message {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Way {
-    /// In the envelope.
+    /// In the envelope, or in its box.
     Enclosed,
     /// Through the pipe.
     Pipe,
@@ -101,7 +101,7 @@ impl Way {
 
 #[repr(C, align(128))]
 struct Envelope {
-    /// The bytes of a short message, or where those of a long one are. They end where the header begins, in the line at which the
+    /// The bytes of one of the shortest messages, or where those of a long one are. They end where the header begins, in the line at which the
     /// other end looks: few bytes are in that line too, and more are begun in the line at which it does not look.
     data: UnsafeCell<[u8; INSIDE]>,
     signature: UnsafeCell<u64>,
@@ -189,6 +189,8 @@ impl Envelopes {
 
     /// Where so many bytes of a message are.
     fn data(&self, message: u64, bytes: usize) -> *mut [u8] {
+        // (What memory of two processes says is not believed.)
+        assert!(bytes <= SHORT, "an envelope says that it carries {bytes} bytes");
         let start = if bytes <= INSIDE {
             self.envelope(message).data.get().cast::<u8>().wrapping_add(INSIDE - bytes)
         } else {
@@ -421,11 +423,10 @@ mod tests {
 
     #[test]
     fn few_bytes_are_in_the_line_of_the_stamp() {
-        let line = LINE;
         let (data, stamp) = (std::mem::offset_of!(Envelope, data), std::mem::offset_of!(Envelope, stamp));
-        assert_eq!((data + INSIDE - NEAR) / line, stamp / line);
-        assert_ne!((data + INSIDE - NEAR - 1) / line, stamp / line);
-        assert_eq!(size_of::<Envelope>(), 2 * line);
+        assert_eq!((data + INSIDE - NEAR) / LINE, stamp / LINE);
+        assert_ne!((data + INSIDE - NEAR - 1) / LINE, stamp / LINE);
+        assert_eq!(size_of::<Envelope>(), 2 * LINE);
     }
 
     #[test]

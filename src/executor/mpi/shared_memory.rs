@@ -224,12 +224,19 @@ impl Layout {
 
     /// Bytes in all. Memory is there only where somebody has written.
     pub fn bytes(&self) -> usize {
-        let ways = if self.capacity > 0 { self.ranks * self.ranks * (Envelopes::SIZE + self.long()) } else { 0 };
-        self.board() + ways
+        if self.capacity == 0 {
+            return self.board();
+        }
+        self.long_from() + self.ranks * self.ranks * self.long()
     }
 
     fn board(&self) -> usize {
         Board::size(self.ranks).next_multiple_of(PAGE)
+    }
+
+    /// Where those for messages that do not fit into an envelope begin.
+    fn long_from(&self) -> usize {
+        (self.board() + self.ranks * self.ranks * Envelopes::SIZE).next_multiple_of(PAGE)
     }
 
     /// Bytes for messages that do not fit into an envelope, of one rank to another.
@@ -242,8 +249,7 @@ impl Layout {
     fn way(&self, from: usize, into: usize) -> [usize; 3] {
         let pair = into * self.ranks + from;
         let envelopes = self.board() + pair * Envelopes::SIZE;
-        let all = self.board() + self.ranks * self.ranks * Envelopes::SIZE;
-        let boxes = all.next_multiple_of(PAGE) + pair * self.long();
+        let boxes = self.long_from() + pair * self.long();
         [envelopes, boxes, boxes + Envelopes::BOXES]
     }
 }
@@ -452,7 +458,7 @@ mod tests {
 
     #[test]
     fn nothing_lies_on_anything_else() {
-        for ranks in [1, 2, 3, 8, 17] {
+        for ranks in [1, 2, 3, 7, 8, 9, 17] {
             let layout = Layout::of(ranks, true);
             let mut parts = vec![(0, Board::size(ranks))];
             for (from, into) in (0..ranks).flat_map(|from| (0..ranks).map(move |into| (from, into))) {
