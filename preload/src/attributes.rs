@@ -160,11 +160,10 @@ pub mod fortran {
                 error: *mut c_int,
             ) {
                 type Function = unsafe extern "C" fn(Copy, Delete, *mut c_int, *const isize, *mut c_int);
-                let found = crate::fortran::behind::behind(concat!(stringify!($name), "\0"), $name as *const c_void);
-                if found.is_null() {
+                let name = concat!(stringify!($name), "\0");
+                let Some(native) = crate::fortran::behind::behind::<Function>(name, $name as *const c_void) else {
                     return crate::fortran::answer(error, native::error_other());
-                }
-                let native = std::mem::transmute::<*mut c_void, Function>(found);
+                };
                 let functions = Box::into_raw(Box::new(Functions { copy, delete, state: *state }));
                 let state = functions as isize;
                 native(copied, deleted, key, &state, error);

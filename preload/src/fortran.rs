@@ -188,52 +188,7 @@ entries! {
     ReduceScatter: MPI_Reduce_scatter mpi_reduce_scatter_ mpi_reduce_scatter_f08_;
 }
 
-/// Datatypes of all ranks; what is in place has none.
-unsafe fn types(list: *const c_int, comm: MPI_Comm, at: *mut c_void) -> Vec<MPI_Datatype> {
-    let mut size = 0;
-    if at == native::in_place().cast_mut() || ffi::PMPI_Comm_size(comm, &mut size) != SUCCESS {
-        return Vec::new();
-    }
-    let mut inter = 0;
-    if ffi::PMPI_Comm_test_inter(comm, &mut inter) == SUCCESS && inter != 0 {
-        ffi::PMPI_Comm_remote_size(comm, &mut size);
-    }
-    (0..size as usize).map(|rank| ffi::PMPI_Type_f2c(*list.add(rank))).collect()
-}
-
-macro_rules! alltoallw {
-    ($($name:ident)*) => {$(
-        /// `MPI_Alltoallw` of Fortran.
-        ///
-        /// # Safety
-        /// As MPI says.
-        #[no_mangle]
-        #[allow(clippy::too_many_arguments)] // MPI's
-        pub unsafe extern "C" fn $name(
-            from: Buffer,
-            sent: Integers,
-            sent_from: Integers,
-            send_types: *const c_int,
-            into: Buffer,
-            received: Integers,
-            received_at: Integers,
-            receive_types: *const c_int,
-            comm: Comm,
-            error: *mut c_int,
-        ) {
-            let (from, into, comm) = (from.passed(), into.passed(), comm.passed());
-            let [sends, receives] = [(send_types, from), (receive_types, into)].map(|(list, at)| types(list, comm, at));
-            let (sends, receives) = (sends.as_ptr(), receives.as_ptr());
-            let code = ints::MPI_Alltoallw(
-                from, sent.0, sent_from.0, sends, into, received.0, received_at.0, receives, comm,
-            );
-            answer(error, code);
-        }
-    )*};
-}
-
-alltoallw!(mpi_alltoallw_ mpi_alltoallw_f08_);
-
+mod alltoallw;
 pub mod behind;
 // Here, as it uses the macros above.
 mod made;

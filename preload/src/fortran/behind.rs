@@ -6,14 +6,20 @@ use std::sync::{Mutex, PoisonError};
 /// Libraries in which functions have been found that are not the whole program's. They stay where they are.
 static LIBRARIES: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-/// MPI's function of this name, or null.
+/// MPI's function of this name, if there is one.
 ///
 /// It is behind ours among the libraries of the whole program. But who loads a library as a plug-in, as Python does, may have MPI's
 /// Fortran with it for that library alone: then it is in one of those that are loaded.
 ///
 /// # Safety
-/// A string that ends with a zero, the name of our function.
-pub unsafe fn behind(name: &str, ours: *const c_void) -> *mut c_void {
+/// A string that ends with a zero, the name of our function; the type of a function that takes what MPI's takes.
+pub unsafe fn behind<Function: Copy>(name: &str, ours: *const c_void) -> Option<Function> {
+    const { assert!(size_of::<Function>() == size_of::<*mut c_void>()) };
+    let found = look(name, ours);
+    (!found.is_null()).then(|| std::mem::transmute_copy(&found))
+}
+
+unsafe fn look(name: &str, ours: *const c_void) -> *mut c_void {
     let name: *const c_char = name.as_ptr().cast();
     let found = libc::dlsym(libc::RTLD_NEXT, name);
     if !found.is_null() {

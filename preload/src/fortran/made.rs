@@ -3,6 +3,7 @@
 //! They take logicals and more that only MPI knows how to translate: so MPI's are looked for behind ours, and get what was passed. (Of text
 //! that is the length as well: compilers pass it by value, behind all else.)
 
+use super::behind::behind;
 use crate::communicator;
 use crate::native::{self, ffi, SUCCESS};
 use std::ffi::{c_int, c_void};
@@ -25,9 +26,7 @@ macro_rules! makes {
         pub unsafe extern "C" fn $name($($p: Passed,)* made: *mut c_int, error: *mut c_int $(, $length: usize)?) {
             type Function = unsafe extern "C" fn($(makes!(@passed $p),)* *mut c_int, *mut c_int $(, makes!(@length $length))?);
             let mut code = native::error_other();
-            let found = super::behind::behind(concat!(stringify!($name), "\0"), $name as *const c_void);
-            if !found.is_null() {
-                let native = std::mem::transmute::<*mut c_void, Function>(found);
+            if let Some(native) = behind::<Function>(concat!(stringify!($name), "\0"), $name as *const c_void) {
                 native($($p,)* made, &mut code $(, $length)?);
             }
             if code == SUCCESS {

@@ -5,8 +5,6 @@ use super::*;
 #[cfg(not(persistent))]
 use crate::c::started::extension;
 use crate::c::started::{self, ints};
-use crate::calls::{self, How, List, Native};
-use crate::kind::Kind;
 use ffi::MPI_Request;
 
 entries! {
@@ -28,66 +26,6 @@ entries! {
     ReduceScatterBlock: MPI_Ireduce_scatter_block mpi_ireduce_scatter_block_ mpi_ireduce_scatter_block_f08_;
     ReduceScatter: MPI_Ireduce_scatter mpi_ireduce_scatter_ mpi_ireduce_scatter_f08_;
 }
-
-macro_rules! ialltoallw {
-    ($($name:ident)*) => {$(
-        /// `MPI_Ialltoallw` of Fortran.
-        ///
-        /// MPI looks at the datatypes until the call is over: of one that is left to it, its own function of Fortran has to keep the list.
-        ///
-        /// # Safety
-        /// As MPI says.
-        #[no_mangle]
-        #[allow(clippy::too_many_arguments)] // MPI's
-        pub unsafe extern "C" fn $name(
-            from: Buffer,
-            sent: Integers,
-            sent_from: Integers,
-            send_types: *const c_int,
-            into: Buffer,
-            received: Integers,
-            received_at: Integers,
-            receive_types: *const c_int,
-            comm: Comm,
-            request: *mut c_int,
-            error: *mut c_int,
-        ) {
-            type Types = *const c_int;
-            type Function = unsafe extern "C" fn(
-                Buffer, Integers, Integers, Types, Buffer, Integers, Integers, Types, Comm, *mut c_int, *mut c_int
-            );
-            let mut made = ffi::RSMPI_REQUEST_NULL;
-            let place = &raw mut made;
-            let native = || {
-                let found = behind::behind(concat!(stringify!($name), "\0"), $name as *const c_void);
-                if found.is_null() {
-                    return native::error_other();
-                }
-                let native = std::mem::transmute::<*mut c_void, Function>(found);
-                let mut code = SUCCESS;
-                native(
-                    from, sent, sent_from, send_types, into, received, received_at, receive_types, comm, request, &mut code,
-                );
-                if code == SUCCESS {
-                    *place = ffi::PMPI_Request_f2c(*request);
-                }
-                code
-            };
-            let native = Native { kind: Kind::Alltoallw, how: How::Starts(place), call: &native };
-            let (from, into, comm) = (from.passed(), into.passed(), comm.passed());
-            let [sends, receives] = [(send_types, from), (receive_types, into)].map(|(list, at)| types(list, comm, at));
-            let [sent, sent_from, received, received_at] = [sent, sent_from, received, received_at].map(|list| List::Ints(list.0));
-            let (sends, receives) = (sends.as_ptr(), receives.as_ptr());
-            let code = calls::alltoallw(&native, from, sent, sent_from, sends, into, received, received_at, receives, comm);
-            if code == SUCCESS {
-                *request = ffi::PMPI_Request_c2f(made);
-            }
-            answer(error, code);
-        }
-    )*};
-}
-
-ialltoallw!(mpi_ialltoallw_ mpi_ialltoallw_f08_);
 
 // (Arrays of datatypes would have to be kept for as long as a persistent call is there: its `alltoallw` is MPI's.)
 #[cfg(not(persistent))]
