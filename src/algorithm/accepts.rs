@@ -1,6 +1,7 @@
 //! Whether an algorithm serves a call.
 
 use super::{Algorithm, Latency, OnTorus, Parameters, PortModel};
+use crate::address::Hosts;
 use crate::collective::{Call, Known, Layout};
 use crate::error::{Error, Result};
 use crate::topology::sbnt::Variant;
@@ -15,9 +16,10 @@ impl Algorithm {
     pub(crate) fn not_chosen(&self, call: &Call) -> Option<&'static str> {
         let uneven = call.layout.as_ref().is_some_and(Layout::is_uneven);
         let equal = "is for blocks of unlike lengths: equal ones keep all links busy along shorter ways, too";
-        let known = "goes the same ways as another algorithm where no host has several ranks";
+        let known = "is not for hosts like these, on which others do as well";
         let shared = (self.shares && !uneven).then_some(equal);
-        self.on_request.or(shared).or((call.hosts.is_none() && (self.among_hosts)(call.size)).then_some(known))
+        let on_host = call.hosts.as_ref().map_or((1, 1), Hosts::most_and_fewest);
+        self.on_request.or(shared).or((self.among_hosts)(call.host_count(), on_host).then_some(known))
     }
 
     /// Whether the algorithm serves a call with these parameters.

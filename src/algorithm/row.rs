@@ -60,9 +60,9 @@ pub struct Algorithm {
     /// Every block goes in equal parts over all links of the ranks that have it first and last, so that its length alone, beside those of
     /// others, costs nothing. Where blocks are equal others do as well, and it is not chosen.
     pub shares: bool,
-    /// Goes along the ranks of each host and among hosts: whether it goes the same ways as another algorithm where each of so many ranks has a
-    /// host of its own, and so is not chosen there.
-    pub among_hosts: fn(usize) -> bool,
+    /// Goes along the ranks of each host and among hosts: whether others do as well on so many hosts, with so many ranks at most and at
+    /// least, so that it is not chosen there.
+    pub among_hosts: fn(usize, (usize, usize)) -> bool,
     /// What else a call and its parameters must be.
     pub suits: fn(&Call, &Parameters) -> std::result::Result<(), Unsuited>,
     /// Why it is chosen only if it is named, if so.
@@ -123,7 +123,7 @@ pub(super) const DEFAULTS: Algorithm = Algorithm {
     ports: &PortModel::ALL,
     lengths: Lengths::Passing,
     shares: false,
-    among_hosts: |_| false,
+    among_hosts: |_, _| false,
     suits: |_, _| Ok(()),
     on_request: None,
     cost: "",

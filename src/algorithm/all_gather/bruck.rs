@@ -34,9 +34,20 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 /// Before each step, what a rank holds, and what it sends: places, all but those of the last step powers of two.
-fn steps(size: usize) -> impl Iterator<Item = (usize, usize)> {
+pub fn steps(size: usize) -> impl Iterator<Item = (usize, usize)> {
     let held = std::iter::successors(Some(1), |held| Some(2 * held));
     held.take_while(move |&held| held < size).map(move |held| (held, held.min(size - held)))
+}
+
+/// The most blocks that go in one step.
+pub fn most_sent(size: usize) -> usize {
+    steps(size).map(|(_, sent)| sent).max().unwrap_or(0)
+}
+
+/// Messages that wait for one another: a step waits for the last one that has brought any of what it sends.
+pub fn hops(size: usize) -> usize {
+    let last = steps(size).last().map_or(0, |(_, sent)| 1 + steps(sent).count());
+    last.max(steps(size).count().saturating_sub(1))
 }
 
 pub fn formula(shape: &Shape) -> Formula {
@@ -45,14 +56,12 @@ pub fn formula(shape: &Shape) -> Formula {
         return Formula::NOTHING;
     }
     let path = ((shape.size - 1) * shape.count) as f64;
-    let most = steps(shape.size).map(|(_, sent)| sent).max().unwrap_or(0);
     Formula {
         rounds,
         elements: path,
         moved: path * shape.size as f64,
-        load: (most * shape.count) as f64,
-        // A step waits for the last one that has brought any of what it sends.
-        hops: (rounds - 1).max(steps(shape.size).last().map_or(0, |(_, sent)| 1 + steps(sent).count())),
+        load: (most_sent(shape.size) * shape.count) as f64,
+        hops: hops(shape.size),
         path,
         ..Formula::NOTHING
     }

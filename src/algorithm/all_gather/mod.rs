@@ -11,6 +11,7 @@
 
 pub mod bruck;
 pub mod complete_broadcast;
+pub mod lanes;
 pub mod msbt;
 pub mod multinode_broadcast;
 pub mod pairwise_xor;

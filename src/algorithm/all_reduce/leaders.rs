@@ -36,7 +36,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     formula,
     far: Some(|shape| (between(shape), between(shape))),
     way: Some(|shape| figures(shape, postal::ANY.way_within(shape))),
-    among_hosts: usize::is_power_of_two,
+    among_hosts: |hosts, (most, _)| most == 1 && hosts.is_power_of_two(),
     crossing: Some(|shape| ((between(shape) - usize::from(beyond(shape.hosts) > 0)) * shape.count) as f64),
     form: Form::Between(ends, exchange),
     ..DEFAULTS

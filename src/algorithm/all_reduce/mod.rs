@@ -13,6 +13,7 @@
 pub mod binary;
 pub mod direct;
 pub mod histogram;
+pub mod lanes;
 pub mod leaders;
 pub mod postal;
 pub mod recursive_doubling;

@@ -21,6 +21,7 @@
 //! sends 2 all that is for 2 and 3; 2 gives 3 (0 to 3) and (1 to 3).
 
 use super::shift;
+use crate::algorithm::by_hosts::give;
 use crate::algorithm::{Algorithm, Figure, Form, Formula, Lengths, Parameters, Route, Shape};
 use crate::collective::Collective;
 use crate::schedule::Problem;
@@ -37,7 +38,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     formula,
     far: Some(|shape| (waves(shape.hosts, shape.on_host.1), 1)),
     all_lead: true,
-    among_hosts: |_| true,
+    among_hosts: |_, (most, _)| most == 1,
     lengths: Lengths::Passing,
     form: Form::Forward(write),
     ..shift::ALGORITHM
@@ -105,20 +106,4 @@ fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
         charge(mate).flat_map(behind).map(move |source| problem.block_between(source, target))
     };
     give(&mates, node, most - 1 + waves, route, passed_on);
-}
-
-/// Writes that the ranks of a host give each other `given(from, to)`, by shifts.
-fn give<G: Iterator<Item = Range<usize>>>(
-    mates: &Range<usize>,
-    node: usize,
-    first_round: usize,
-    route: &mut Route,
-    given: impl Fn(usize, usize) -> G,
-) {
-    let mate = |steps: usize| mates.start + (node - mates.start + steps) % mates.len();
-    for shift in 1..mates.len() {
-        let (to, from) = (mate(shift), mate(mates.len() - shift));
-        route.send(first_round + shift - 1, to, given(node, to));
-        route.receive(first_round + shift - 1, from, given(from, node));
-    }
 }

@@ -14,6 +14,7 @@
 
 pub mod bruck;
 pub mod histogram;
+pub mod lanes;
 pub mod msbt;
 pub mod multinode_broadcast;
 pub mod pairwise_xor;
