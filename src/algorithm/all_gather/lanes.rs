@@ -62,26 +62,29 @@ pub fn formula(shape: &Shape) -> Formula {
     if size == 1 || count == 0 {
         return Formula::NOTHING;
     }
-    let waves = waves(most, fewest);
-    let elements = received(shape) * count;
+    let lanes = waves(most, fewest);
+    // In a later shift there are only the ranks of hosts that have so many.
+    let shifts: usize = (1..most).map(|shift| waves(most, fewest.max(shift + 1))).sum();
+    let elements = ((hosts - 1) * lanes + hosts * shifts) * count;
     let alone = most == 1;
     Formula {
         rounds: between(shape) + most - 1,
         elements: elements as f64,
         moved: (size * (size - 1) * count) as f64,
-        load: (count * if alone { bruck::most_sent(hosts) } else { hosts * waves }) as f64,
+        load: (count * if alone { bruck::most_sent(hosts) } else { hosts * lanes }) as f64,
         // Between the same two ranks messages of several lanes follow one another.
-        hops: bruck::hops(hosts) * waves + usize::from(!alone),
+        hops: bruck::hops(hosts) * lanes + usize::from(!alone),
         path: elements as f64,
         ..Formula::NOTHING
     }
     .at_most(&[Figure::Elements, Figure::Load, Figure::Hops, Figure::Path], most == fewest)
 }
 
-/// Blocks that a rank receives backwards.
+/// Blocks that the rank that receives the most receives.
 pub fn received(shape: &Shape) -> usize {
     let (most, fewest) = shape.on_host;
-    waves(most, fewest) * (most * shape.hosts - 1)
+    let of = |ranks: usize| waves(most, ranks) * (ranks * shape.hosts - 1);
+    (fewest..=most).map(of).max().unwrap_or(0)
 }
 
 /// The cost of the reduce-scatter, which is the same backwards; all that a rank receives but what comes first for its own block is kept.
