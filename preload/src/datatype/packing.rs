@@ -48,10 +48,16 @@ unsafe fn to_itself((from, sent): (*const c_void, MPI_Datatype), (into, received
     debug_assert_eq!(code, SUCCESS);
 }
 
+/// Whether elements go to this rank itself instead of being packed: longer ones than MPI packs at a time, and those of absolute addresses with
+/// MPICH, to which `MPI_BOTTOM`, which is null, is no address to pack from.
+fn are_sent(at: *const u8, layout: Layout) -> bool {
+    layout.is_long() || cfg!(not(open_mpi)) && at.is_null() && layout.size > 0
+}
+
 /// # Safety
 /// The elements are there.
 pub unsafe fn pack(from: *const u8, count: usize, datatype: MPI_Datatype, layout: Layout, into: &mut [u8]) {
-    if layout.is_long() {
+    if are_sent(from, layout) {
         let packed = Packed::of(layout.size);
         for (at, into) in into.chunks_exact_mut(layout.size).take(count).enumerate() {
             let from = from.wrapping_offset(at as isize * layout.extent).cast();
@@ -76,7 +82,7 @@ pub unsafe fn pack(from: *const u8, count: usize, datatype: MPI_Datatype, layout
 /// # Safety
 /// The elements are there, and nobody else uses them.
 pub unsafe fn unpack(from: &[u8], into: *mut u8, count: usize, datatype: MPI_Datatype, layout: Layout) {
-    if layout.is_long() {
+    if are_sent(into, layout) {
         let packed = Packed::of(layout.size);
         for (at, from) in from.chunks_exact(layout.size).take(count).enumerate() {
             let into = into.wrapping_offset(at as isize * layout.extent).cast();
