@@ -86,6 +86,20 @@ fn the_standard_is_kept_to_the_letter() {
     }
 }
 
+/// See the program.
+#[test]
+fn random_calls_do_what_messages_do() {
+    let program = built("tests/programs/random.c", "random", &[]);
+    for (ranks, shared_memory, seed) in
+        [(2, "off", "1"), (3, "single-copy", "2"), (4, "off", "3"), (5, "two-copies", "4"), (5, "single-copy", "5")]
+    {
+        let variables = [ALL[0], ALL[1], ("HYPERCOLL_SHARED_MEMORY", shared_memory)];
+        let output = through_hypercoll(&variables, ranks, &program, &[seed, "400"]);
+        assert_eq!(output.code, Some(0), "{ranks} ranks: {}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), ranks, "{ranks} ranks: {}", output.told());
+    }
+}
+
 #[test]
 fn fortran_programs_get_the_same_results() {
     if !has_fortran() {
