@@ -94,6 +94,8 @@ pub struct Communicators {
     all: Vec<*mut Communicator>,
     /// The last ones that were looked for.
     last: [Option<(usize, *mut Communicator)>; 4],
+    /// Those that are being freed.
+    leaving: Vec<usize>,
     served: u64,
 }
 
@@ -102,7 +104,7 @@ fn cached(word: usize) -> usize {
 }
 
 impl Communicators {
-    /// What is kept of a communicator; `None` if MPI knows of no such.
+    /// What is kept of a communicator; `None` if MPI knows of no such, or is freeing it.
     pub fn find(&mut self, comm: MPI_Comm) -> Option<*mut Communicator> {
         let word = native::word(comm);
         if let Some((known, found)) = self.last[cached(word)] {
@@ -110,7 +112,7 @@ impl Communicators {
                 return Some(found);
             }
         }
-        if native::is_null_comm(comm) {
+        if native::is_null_comm(comm) || self.leaving.contains(&word) {
             return None;
         }
         let (mut found, mut is_there) = (std::ptr::null_mut::<Communicator>(), 0);
@@ -192,6 +194,19 @@ impl Communicators {
         *unsafe { Box::from_raw(own) }
     }
 
+    /// It is being freed from now on.
+    fn leaves(&mut self, word: usize) {
+        self.last.iter_mut().filter(|last| last.is_some_and(|(known, _)| known == word)).for_each(|last| *last = None);
+        self.leaving.push(word);
+    }
+
+    /// The handle may be another communicator's from now on.
+    fn has_left(&mut self, word: usize) {
+        if let Some(place) = self.leaving.iter().position(|&known| known == word) {
+            self.leaving.swap_remove(place);
+        }
+    }
+
     /// How many have hypercubes.
     fn live(&self) -> usize {
         // SAFETY: in the list.
@@ -212,6 +227,27 @@ impl Communicators {
     }
 }
 
+/// Has a communicator freed by a function of MPI. In which order that calls the functions of attributes, ranks need not see alike, and ours may be
+/// called before one of the program's that makes a call on the communicator: such calls are MPI's.
+///
+/// # Safety
+/// As MPI says.
+pub unsafe fn free(comm: *mut MPI_Comm, by: unsafe extern "C" fn(*mut MPI_Comm) -> c_int) -> c_int {
+    if comm.is_null() || !session::is_active() {
+        return by(comm);
+    }
+    let word = native::word(*comm);
+    {
+        let turn = turn::take();
+        quick::forget();
+        session::tables(&turn).communicators.leaves(word);
+    }
+    let code = by(comm);
+    let turn = turn::take();
+    session::tables(&turn).communicators.has_left(word);
+    code
+}
+
 /// A communicator is freed.
 pub unsafe extern "C" fn freed(_: MPI_Comm, _: c_int, kept: *mut c_void, _: *mut c_void) -> c_int {
     let turn = turn::take();
@@ -229,7 +265,11 @@ pub unsafe extern "C" fn freed(_: MPI_Comm, _: c_int, kept: *mut c_void, _: *mut
 /// # Safety
 /// Null, or a live communicator, all of whose ranks do the same.
 pub unsafe fn is_made(comm: MPI_Comm) {
-    if !session::is_active() || session::facts().asked.from > 1 || !requests::are_possible() {
+    if !session::is_active() {
+        return;
+    }
+    session::tables(&turn::take()).communicators.has_left(native::word(comm));
+    if session::facts().asked.from > 1 || !requests::are_possible() {
         return;
     }
     let turn = turn::take();

@@ -216,6 +216,24 @@ pub unsafe extern "C" fn MPI_Cancel(request: *mut MPI_Request) -> c_int {
     requests::cancel(request).unwrap_or_else(|| ffi::PMPI_Cancel(request))
 }
 
+/// `MPI_Comm_free`.
+///
+/// # Safety
+/// As MPI says.
+#[no_mangle]
+pub unsafe extern "C" fn MPI_Comm_free(comm: *mut MPI_Comm) -> c_int {
+    communicator::free(comm, ffi::PMPI_Comm_free)
+}
+
+/// `MPI_Comm_disconnect`.
+///
+/// # Safety
+/// As MPI says.
+#[no_mangle]
+pub unsafe extern "C" fn MPI_Comm_disconnect(comm: *mut MPI_Comm) -> c_int {
+    communicator::free(comm, ffi::PMPI_Comm_disconnect)
+}
+
 /// `MPI_Type_free`.
 ///
 /// # Safety

@@ -97,6 +97,8 @@ of_handles! {
     MPI_Start: mpi_start_ mpi_start_f08_ (PMPI_Request_f2c PMPI_Request_c2f);
     MPI_Request_free: mpi_request_free_ mpi_request_free_f08_ (PMPI_Request_f2c PMPI_Request_c2f);
     MPI_Cancel: mpi_cancel_ mpi_cancel_f08_ (PMPI_Request_f2c PMPI_Request_c2f);
+    MPI_Comm_free: mpi_comm_free_ mpi_comm_free_f08_ (PMPI_Comm_f2c PMPI_Comm_c2f);
+    MPI_Comm_disconnect: mpi_comm_disconnect_ mpi_comm_disconnect_f08_ (PMPI_Comm_f2c PMPI_Comm_c2f);
     MPI_Type_free: mpi_type_free_ mpi_type_free_f08_ (PMPI_Type_f2c PMPI_Type_c2f);
     MPI_Op_free: mpi_op_free_ mpi_op_free_f08_ (PMPI_Op_f2c PMPI_Op_c2f);
 }

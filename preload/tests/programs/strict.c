@@ -186,6 +186,37 @@ static void on(MPI_Comm which, const char *called) {
     MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &size);
 }
 
+/* An attribute goes, whose communicator is there still. */
+static int sum_at_the_end(MPI_Comm of, int key, void *value, void *state) {
+    int one = 1, sum = 0;
+    (void)key, (void)value, (void)state;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, of);
+    check(sum == size, "a sum as an attribute goes");
+    return MPI_SUCCESS;
+}
+
+/* Ranks may have the attribute before the first call on the communicator or after it; the next communicator may have the same handle. */
+static void attributes(void) {
+    int key;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sum_at_the_end, &key, NULL);
+    for (int i = 0; i < 4; i++) {
+        MPI_Comm own, reversed;
+        int first = rank;
+        MPI_Comm_dup(comm, &own);
+        if (i > 1 || rank % 2) MPI_Comm_set_attr(own, key, NULL);
+        on(own, "with an attribute");
+        if (i <= 1 && rank % 2 == 0) MPI_Comm_set_attr(own, key, NULL);
+        line = __LINE__;
+        if (i % 2) MPI_Comm_free(&own);
+        else MPI_Comm_disconnect(&own);
+        MPI_Comm_split(comm, 0, -rank, &reversed);
+        MPI_Bcast(&first, 1, MPI_INT, 0, reversed);
+        check(first == size - 1, "the communicator after one with an attribute");
+        MPI_Comm_free(&reversed);
+    }
+    MPI_Comm_free_keyval(&key);
+}
+
 static void communicators(void) {
     MPI_Comm made, part;
     int next = (rank + 1) % size, last = (rank + size - 1) % size, sides[2] = {0, 0}, all[2] = {1, 0};
@@ -438,6 +469,7 @@ int main(int argc, char **argv) {
     name = "precisions", precisions();
     name = "own types", own_types();
     communicators();
+    name = "attributes", attributes();
     name = "addresses", addresses();
     name = "mistakes", mistakes();
     MPI_Comm_free(&comm);
