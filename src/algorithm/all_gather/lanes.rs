@@ -96,17 +96,17 @@ pub fn scattered(shape: &Shape) -> Formula {
 pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
     write_lanes(problem, node, route, |hosts, lane| {
         let places = hosts.map(|host| problem.places_of(host));
-        let of_lane = places.filter(|places| lane < places.len()).map(|places| places.start + lane);
-        of_lane.map(|place| problem.block(place)).collect()
+        let of_lane = places.filter(move |places| lane < places.len()).map(move |places| places.start + lane);
+        of_lane.map(|place| problem.block(place))
     });
 }
 
 /// Writes that what every lane has on some hosts, `items(hosts, lane)`, goes to all ranks of all hosts.
-pub fn write_lanes(
+pub fn write_lanes<I: IntoIterator<Item = Range<usize>>>(
     problem: &Problem,
     node: usize,
     route: &mut Route,
-    items: impl Fn(Range<usize>, usize) -> Vec<Range<usize>>,
+    items: impl Fn(Range<usize>, usize) -> I,
 ) {
     let hosts = problem.hosts();
     let ranks = |host: usize| problem.places_of(host % hosts);
@@ -124,9 +124,7 @@ pub fn write_lanes(
     for (step, (held, sent)) in bruck::steps(hosts).enumerate() {
         let carried = |first: usize, lane: usize| {
             let (first, end) = (first % hosts, first % hosts + sent);
-            let mut pieces = items(first..end.min(hosts), lane);
-            pieces.extend(items(0..end.saturating_sub(hosts), lane));
-            pieces
+            items(first..end.min(hosts), lane).into_iter().chain(items(0..end.saturating_sub(hosts), lane))
         };
         for lane in of(node) {
             let round = step * waves + lane / fewest;

@@ -66,10 +66,6 @@ fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
     write_lanes(problem, node, route, |range, lane| {
         let whole = part(problem.vector(), lane, lanes);
         let of = |host: usize| part(whole.clone(), host, hosts);
-        if range.is_empty() {
-            Vec::new()
-        } else {
-            vec![of(range.start).start..of(range.end - 1).end]
-        }
+        (!range.is_empty()).then(|| of(range.start).start..of(range.end - 1).end)
     });
 }
