@@ -5,7 +5,7 @@
 
 use std::any::Any;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{fence, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -109,7 +109,8 @@ impl Line {
 
     /// A call begins.
     pub fn begin(&self, number: u64, signature: u64) {
-        self.history[(number % HISTORY) as usize].store(signature, Ordering::Relaxed);
+        // Who sees it sees that the call before has begun.
+        self.history[(number % HISTORY) as usize].store(signature, Ordering::Release);
         self.begun.store(number, Ordering::Release);
     }
 
@@ -127,7 +128,8 @@ impl Line {
     /// The words of a call.
     pub fn tell(&self, number: u64, text: &str) {
         let told = &self.calls[(number % KEPT) as usize];
-        told.number.store(0, Ordering::Release);
+        told.number.store(0, Ordering::Relaxed);
+        fence(Ordering::Release);
         told.text.set(text);
         told.number.store(number, Ordering::Release);
     }
@@ -162,7 +164,8 @@ impl Line {
     pub fn signature(&self, number: u64) -> Option<u64> {
         let begun = self.begun();
         let signature = self.history[(number % HISTORY) as usize].load(Ordering::Acquire);
-        let kept = (1..=begun).contains(&number) && self.begun() < number + HISTORY;
+        // That of the next call may be there already.
+        let kept = (1..=begun).contains(&number) && self.begun() + 1 < number + HISTORY;
         kept.then_some(signature)
     }
 
@@ -171,6 +174,7 @@ impl Line {
         let told = &self.calls[(number % KEPT) as usize];
         let is_there = || told.number.load(Ordering::Acquire) == number;
         let text = is_there().then(|| told.text.get())?;
+        fence(Ordering::Acquire);
         is_there().then_some(text)
     }
 
@@ -304,6 +308,12 @@ impl Board {
         self.head().found.load(Ordering::Relaxed) != 0
     }
 
+    /// Whether a rank has found something wrong, be it not said yet.
+    #[cfg(feature = "mpi")]
+    pub fn has_finder(&self) -> bool {
+        self.head().finder.load(Ordering::Acquire) != 0
+    }
+
     /// What has gone wrong, and the rank that found it.
     pub fn finding(&self) -> Option<(usize, String)> {
         if self.head().found.load(Ordering::Acquire) == 0 {
@@ -334,9 +344,19 @@ mod tests {
         let line = other.line(0);
         assert_eq!((line.begun(), line.ended()), (100, 99));
         assert_eq!([98, 99, 100].map(|number| line.is_over(number)), [true, true, false]);
-        assert_eq!([1, 36, 37, 100, 101].map(|n| line.signature(n)), [None, None, Some(1037), Some(1100), None]);
+        assert_eq!([1, 37, 38, 100, 101].map(|n| line.signature(n)), [None, None, Some(1038), Some(1100), None]);
         assert_eq!([92, 93].map(|n| line.told(n)), [None, Some("call 93 \u{e4}".into())]);
         assert_eq!(other.mine().begun(), 0);
+    }
+
+    /// Its signature comes before its number: a rank may be asked for what it overwrites.
+    #[test]
+    fn a_call_that_begins_is_not_taken_for_the_one_in_its_place() {
+        let boards = Board::of_threads(1);
+        let line = boards(0);
+        (1..=HISTORY).for_each(|number| line.mine().begin(number, 1000 + number));
+        line.mine().history[1].store(7, Ordering::Relaxed);
+        assert_eq!([1, 2].map(|number| line.mine().signature(number)), [None, Some(1002)]);
     }
 
     #[test]

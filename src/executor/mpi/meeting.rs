@@ -143,8 +143,8 @@ impl Meeting {
             true if asks == Use::SingleCopy as u64 => Copies::Single,
             _ => Copies::Two,
         };
-        let ways = memory.as_ref().filter(|_| asks > Use::Off as u64);
-        let shared_memory = ways.map(|memory| SharedMemory::between(&host, size, memory, &layout, copies));
+        let ways = memory.as_deref().zip(board.as_ref()).filter(|_| asks > Use::Off as u64);
+        let shared_memory = ways.map(|ways| SharedMemory::between(&host, size, ways, &layout, copies));
         let crowded = host.ranks.len() > host.cores || affinity::job_is_crowded();
         let names: Vec<u64> = cards.iter().map(|card| card.host).collect();
         let found = Found { text, cores, hosts: Hosts::of(&names) };

@@ -256,7 +256,13 @@ impl Layout {
 
 impl SharedMemory {
     /// The ways between the ranks of a host, through memory of that layout. `size` is that of the whole communicator.
-    pub fn between(host: &Host, size: usize, memory: &MmapRaw, layout: &Layout, copies: Copies) -> SharedMemory {
+    pub fn between(
+        host: &Host,
+        size: usize,
+        (memory, board): (&MmapRaw, &Board),
+        layout: &Layout,
+        copies: Copies,
+    ) -> SharedMemory {
         let way = |from: usize, into: usize| {
             let way = layout.way(from, into);
             // SAFETY: envelopes, boxes and pipe lie inside the mapping, which is page-aligned, was zeros, and lives as long as the peers; the
@@ -273,8 +279,11 @@ impl SharedMemory {
             single_copy_from: copies.single_from(),
             refused: false,
         };
-        let here =
-            |(envelopes, pipe): (Envelopes, Pipe)| Incoming { envelopes: envelopes.reader(), pipe: pipe.outlet() };
+        let here = |(envelopes, pipe): (Envelopes, Pipe)| Incoming {
+            envelopes: envelopes.reader(),
+            pipe: pipe.outlet(),
+            board: board.clone(),
+        };
         let mut places = vec![None; size];
         let peers: Vec<Peer> = (0..host.ranks.len())
             .filter(|&place| place != host.place)

@@ -3,8 +3,10 @@
 use super::envelopes::{Message, Reader, Way, Writer, PIECE, PIECES, SHORT};
 use super::pipe::{Inlet, Outlet};
 use super::single_copy::{self, Piece, Target};
+use crate::executor::board::Board;
 use crate::executor::memory::{scatter, total, Span};
 use crate::executor::Stamp;
+use std::sync::atomic::{fence, Ordering};
 
 /// The way of messages to a rank.
 pub(super) struct Outgoing {
@@ -20,6 +22,8 @@ pub(super) struct Outgoing {
 pub(super) struct Incoming {
     pub envelopes: Reader,
     pub pipe: Outlet,
+    /// Where it is said that something has gone wrong.
+    pub board: Board,
 }
 
 /// An address and a length, as they are in an envelope.
@@ -162,6 +166,12 @@ impl Receiving {
                     self.message.way = Way::Pipe;
                     return false;
                 }
+                // A sender that does not wait for its receiver has found something wrong before, or seen that another has, and may have used
+                // its memory for something else by now.
+                fence(Ordering::Acquire);
+                if here.board.has_finder() {
+                    return false;
+                }
             }
             Way::Pipe | Way::PipeFromStart => {
                 if self.message.way == Way::PipeFromStart {
@@ -225,7 +235,8 @@ mod tests {
             single_copy_from: SINGLE_COPY_FROM,
             refused: false,
         };
-        (there, Incoming { envelopes: envelopes.reader(), pipe: pipe.outlet() })
+        let board = Board::of_threads(1)(0);
+        (there, Incoming { envelopes: envelopes.reader(), pipe: pipe.outlet(), board })
     }
 
     /// So many spans of a buffer, as equal as they can be.
@@ -292,6 +303,22 @@ mod tests {
             let moved = pass(long, [1, 1], u64::MAX, &mut there, &mut here);
             assert!(moved >= long / 4096, "bytes move at {moved} looks");
             assert_eq!((there.refused, there.envelopes.is_refused(1)), (true, true), "message {message}");
+        }
+    }
+
+    /// The sender's memory may hold anything by then.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn nothing_is_copied_once_after_something_has_gone_wrong() {
+        let mut memory = Vec::new();
+        let (mut there, mut here) = way(&mut memory, 4096);
+        let (this, long) = (u64::from(std::process::id()), SINGLE_COPY_FROM);
+        let (mut sent, mut received) = (vec![1; long], vec![0; long]);
+        for is_well in [true, false] {
+            Sending::new(STAMP, long, false).advance(&mut there, &spans(&mut sent, 1));
+            let mut receiving = Receiving::next(&mut here, long).expect("a message");
+            assert_eq!(receiving.advance(&mut here, this, &spans(&mut received, 1)), is_well);
+            here.board.find("a finding");
         }
     }
 
