@@ -15,6 +15,7 @@ use hypercoll::select::{Choice, Machine, Options};
 use hypercoll::Hypercube;
 use lanes::made;
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -94,8 +95,6 @@ pub struct Communicators {
     all: Vec<*mut Communicator>,
     /// The last ones that were looked for.
     last: [Option<(usize, *mut Communicator)>; 4],
-    /// Those that are being freed.
-    leaving: Vec<usize>,
     served: u64,
 }
 
@@ -112,7 +111,7 @@ impl Communicators {
                 return Some(found);
             }
         }
-        if native::is_null_comm(comm) || self.leaving.contains(&word) {
+        if native::is_null_comm(comm) || is_leaving(word) {
             return None;
         }
         let (mut found, mut is_there) = (std::ptr::null_mut::<Communicator>(), 0);
@@ -194,17 +193,9 @@ impl Communicators {
         *unsafe { Box::from_raw(own) }
     }
 
-    /// It is being freed from now on.
-    fn leaves(&mut self, word: usize) {
+    /// It is looked for from now on.
+    fn forget(&mut self, word: usize) {
         self.last.iter_mut().filter(|last| last.is_some_and(|(known, _)| known == word)).for_each(|last| *last = None);
-        self.leaving.push(word);
-    }
-
-    /// The handle may be another communicator's from now on.
-    fn has_left(&mut self, word: usize) {
-        if let Some(place) = self.leaving.iter().position(|&known| known == word) {
-            self.leaving.swap_remove(place);
-        }
     }
 
     /// How many have hypercubes.
@@ -227,6 +218,15 @@ impl Communicators {
     }
 }
 
+thread_local! {
+    /// The communicators that this thread is having freed.
+    static LEAVING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+fn is_leaving(word: usize) -> bool {
+    LEAVING.with_borrow(|leaving| leaving.contains(&word))
+}
+
 /// Has a communicator freed by a function of MPI. In which order that calls the functions of attributes, ranks need not see alike, and ours may be
 /// called before one of the program's that makes a call on the communicator: such calls are MPI's.
 ///
@@ -239,12 +239,12 @@ pub unsafe fn free(comm: *mut MPI_Comm, by: unsafe extern "C" fn(*mut MPI_Comm) 
     let word = native::word(*comm);
     {
         let turn = turn::take();
-        quick::forget();
-        session::tables(&turn).communicators.leaves(word);
+        quick::forget_on(word);
+        session::tables(&turn).communicators.forget(word);
     }
+    LEAVING.with_borrow_mut(|leaving| leaving.push(word));
     let code = by(comm);
-    let turn = turn::take();
-    session::tables(&turn).communicators.has_left(word);
+    LEAVING.with_borrow_mut(|leaving| leaving.pop());
     code
 }
 
@@ -265,11 +265,7 @@ pub unsafe extern "C" fn freed(_: MPI_Comm, _: c_int, kept: *mut c_void, _: *mut
 /// # Safety
 /// Null, or a live communicator, all of whose ranks do the same.
 pub unsafe fn is_made(comm: MPI_Comm) {
-    if !session::is_active() {
-        return;
-    }
-    session::tables(&turn::take()).communicators.has_left(native::word(comm));
-    if session::facts().asked.from > 1 || !requests::are_possible() {
+    if !session::is_active() || session::facts().asked.from > 1 || !requests::are_possible() {
         return;
     }
     let turn = turn::take();

@@ -256,6 +256,11 @@ pub fn forget() {
     TABLES.iter().flat_map(|table| &table.remembered).for_each(|remembered| remembered.store(0, Relaxed));
 }
 
+/// Forgets the calls on a communicator.
+pub fn forget_on(comm: usize) {
+    remembered().filter(|known| known.comm.load(Relaxed) == comm).for_each(Known::forget);
+}
+
 /// Forgets the calls of a verdict, as there is another one.
 pub fn forget_of(verdict: *const AtomicU64) {
     remembered().filter(|known| std::ptr::eq(known.stands.load(Relaxed), verdict)).for_each(Known::forget);

@@ -93,10 +93,14 @@ fn random_calls_do_what_messages_do() {
     for (ranks, shared_memory, seed) in
         [(2, "off", "1"), (3, "single-copy", "2"), (4, "off", "3"), (5, "two-copies", "4"), (5, "single-copy", "5")]
     {
-        let variables = [ALL[0], ALL[1], ("HYPERCOLL_SHARED_MEMORY", shared_memory)];
+        let variables = [ALL[0], ALL[1], ("HYPERCOLL_SHARED_MEMORY", shared_memory), ("HYPERCOLL_REPORT", "-")];
         let output = through_hypercoll(&variables, ranks, &program, &[seed, "400"]);
         assert_eq!(output.code, Some(0), "{ranks} ranks: {}", output.told());
         assert_eq!(output.stdout.matches("all is well").count(), ranks, "{ranks} ranks: {}", output.told());
+        for name in ["bcast", "alltoallw", "scan"] {
+            let ours = output.stdout.lines().any(|row| row.starts_with(name) && row.contains("ours: "));
+            assert!(ours, "{name} on {ranks} ranks: {}", output.told());
+        }
     }
 }
 

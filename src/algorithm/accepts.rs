@@ -16,7 +16,7 @@ impl Algorithm {
     pub(crate) fn not_chosen(&self, call: &Call) -> Option<&'static str> {
         let uneven = call.layout.as_ref().is_some_and(Layout::is_uneven);
         let equal = "is for blocks of unlike lengths: equal ones keep all links busy along shorter ways, too";
-        let known = "is not for hosts like these, on which others do as well";
+        let known = "is for other numbers of hosts and ranks";
         let shared = (self.shares && !uneven).then_some(equal);
         let on_host = call.hosts.as_ref().map_or((1, 1), Hosts::most_and_fewest);
         self.on_request.or(shared).or((self.among_hosts)(call.host_count(), on_host).then_some(known))

@@ -20,7 +20,7 @@ pub enum Course {
     Ring,
 }
 
-/// Waves of a phase, given the most and the fewest ranks of a host: what one of the fewest has to do with others.
+/// Waves of a phase, given the most and the fewest ranks of a host: ranks of the host that has the most for each one of the host that has the fewest.
 pub fn waves(most: usize, fewest: usize) -> usize {
     most.div_ceil(fewest.max(1))
 }

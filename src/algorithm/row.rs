@@ -60,8 +60,8 @@ pub struct Algorithm {
     /// Every block goes in equal parts over all links of the ranks that have it first and last, so that its length alone, beside those of
     /// others, costs nothing. Where blocks are equal others do as well, and it is not chosen.
     pub shares: bool,
-    /// Goes along the ranks of each host and among hosts: whether others do as well on so many hosts, with so many ranks at most and at
-    /// least, so that it is not chosen there.
+    /// Goes along the ranks of each host and among hosts: whether it is not chosen on so many hosts, with so many ranks at most and at
+    /// least, as others do as well there or its time is not known well enough.
     pub among_hosts: fn(usize, (usize, usize)) -> bool,
     /// What else a call and its parameters must be.
     pub suits: fn(&Call, &Parameters) -> std::result::Result<(), Unsuited>,
@@ -89,7 +89,7 @@ pub struct Algorithm {
     pub crossing: Option<fn(&Shape) -> f64>,
     /// Where hosts have leaders: the messages that one sends to other hosts one after another, and the hops between hosts.
     pub far: Option<Far>,
-    /// All ranks of a host are leaders, each for some of the other hosts.
+    /// All ranks of a host are leaders, each for some of the other hosts or of what there is to send.
     pub all_lead: bool,
     /// Where hosts are 2^n, messages between hosts go along the edges of their cube, but for some over two of them, which start two messages
     /// before the last: see `two_level`.

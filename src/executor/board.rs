@@ -286,6 +286,8 @@ impl Board {
     pub fn find(&self, finding: &str) -> bool {
         let head = self.head();
         let first = head.finder.compare_exchange(0, self.place as u64 + 1, Ordering::AcqRel, Ordering::Acquire);
+        // Who sees what the program then does with its memory sees that something has gone wrong.
+        fence(Ordering::Release);
         if first.is_ok() {
             self.mine().finding.set(finding);
             head.found.store(1, Ordering::Release);

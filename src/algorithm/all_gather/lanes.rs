@@ -72,8 +72,8 @@ pub fn formula(shape: &Shape) -> Formula {
         elements: elements as f64,
         moved: (size * (size - 1) * count) as f64,
         load: (count * if alone { bruck::most_sent(hosts) } else { hosts * lanes }) as f64,
-        // Between the same two ranks messages of several lanes follow one another.
-        hops: bruck::hops(hosts) * lanes + usize::from(!alone),
+        // Between the same two ranks messages of several lanes follow one another, each but the first once.
+        hops: bruck::hops(hosts) + lanes - 1 + usize::from(!alone),
         path: elements as f64,
         ..Formula::NOTHING
     }

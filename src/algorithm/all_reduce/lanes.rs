@@ -37,7 +37,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 /// Of the parts of a lane.
 fn longest(shape: &Shape) -> usize {
-    shape.count.div_ceil(shape.on_host.0).div_ceil(shape.hosts)
+    shape.count.div_ceil(shape.on_host.0 * shape.hosts)
 }
 
 /// Parts over the busiest link between hosts: the reduction goes the other way, over the same links where two steps go round all hosts.

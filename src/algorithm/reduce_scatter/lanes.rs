@@ -16,6 +16,7 @@ use crate::collective::Collective;
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::ReduceScatter,
     summary: "rather short blocks, hosts with several ranks: few start-ups, each result leaves every host once",
+    differs: "among hosts by halving; with one rank a host, `bruck`",
     formula: all_gather::lanes::scattered,
     form: Form::Backward(all_gather::lanes::write),
     ..all_gather::lanes::ALGORITHM

@@ -153,6 +153,8 @@ impl Receiving {
         debug_assert_eq!(total(spans) as u64, self.message.bytes);
         match self.message.way {
             Way::Enclosed => scatter(here.envelopes.data(&self.message), spans),
+            // That it is copied no more.
+            Way::Pieces(_) if here.board.has_finder() => return false,
             Way::Pieces(_) => {
                 let mut pieces = [(0, 0); PIECES];
                 for (piece, bytes) in pieces.iter_mut().zip(here.envelopes.data(&self.message).chunks_exact(PIECE)) {
