@@ -183,7 +183,7 @@ impl Communicators {
     unsafe fn remove(&mut self, own: *mut Communicator) -> Communicator {
         // SAFETY: it is given back here, and so in the list until now.
         let place = unsafe { (*own).place };
-        self.last.iter_mut().filter(|last| last.is_some_and(|(_, known)| known == own)).for_each(|last| *last = None);
+        self.forget(|(_, known)| known == own);
         self.all.swap_remove(place);
         if let Some(&moved) = self.all.get(place) {
             // SAFETY: as above.
@@ -193,9 +193,9 @@ impl Communicators {
         *unsafe { Box::from_raw(own) }
     }
 
-    /// It is looked for from now on.
-    fn forget(&mut self, word: usize) {
-        self.last.iter_mut().filter(|last| last.is_some_and(|(known, _)| known == word)).for_each(|last| *last = None);
+    /// Such as these are looked for from now on.
+    fn forget(&mut self, which: impl Fn((usize, *mut Communicator)) -> bool) {
+        self.last.iter_mut().filter(|last| last.is_some_and(&which)).for_each(|last| *last = None);
     }
 
     /// How many have hypercubes.
@@ -240,7 +240,7 @@ pub unsafe fn free(comm: *mut MPI_Comm, by: unsafe extern "C" fn(*mut MPI_Comm) 
     {
         let turn = turn::take();
         quick::forget_on(word);
-        session::tables(&turn).communicators.forget(word);
+        session::tables(&turn).communicators.forget(|(known, _)| known == word);
     }
     LEAVING.with_borrow_mut(|leaving| leaving.push(word));
     let code = by(comm);

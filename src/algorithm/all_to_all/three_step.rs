@@ -21,7 +21,7 @@
 //! sends 2 all that is for 2 and 3; 2 gives 3 (0 to 3) and (1 to 3).
 
 use super::shift;
-use crate::algorithm::by_hosts::give;
+use crate::algorithm::by_hosts::{give, waves};
 use crate::algorithm::{Algorithm, Figure, Form, Formula, Lengths, Parameters, Route, Shape};
 use crate::collective::Collective;
 use crate::schedule::Problem;
@@ -36,7 +36,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     differs: "with one rank a host, `shift`",
     cost: "(2 (R - 1) + w) tau + ((R - 1) (1 + 2 w R) + w R^2) m t_c, w = ceil((H - 1) / R)",
     formula,
-    far: Some(|shape| (waves(shape.hosts, shape.on_host.1), 1)),
+    far: Some(|shape| (waves(shape.hosts - 1, shape.on_host.1), 1)),
     all_lead: true,
     among_hosts: |_, (most, _)| most == 1,
     lengths: Lengths::Passing,
@@ -44,17 +44,13 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..shift::ALGORITHM
 };
 
-/// The most hosts in the charge of one rank, where no host has fewer ranks than so many.
-fn waves(hosts: usize, fewest: usize) -> usize {
-    (hosts - 1).div_ceil(fewest)
-}
-
 fn formula(shape: &Shape) -> Formula {
     let Shape { size, count, hosts, on_host: (most, fewest), .. } = *shape;
     if size == 1 || count == 0 {
         return Formula::NOTHING;
     }
-    let (mates, waves) = (most - 1, waves(hosts, fewest));
+    // Hosts in the charge of one rank, where no host has fewer ranks than so many.
+    let (mates, waves) = (most - 1, waves(hosts - 1, fewest));
     // In the charge of the two ranks of a host that have the most.
     let both = waves + waves.min((hosts - 1).saturating_sub(1).div_ceil(fewest));
     let blocks = |blocks: usize| blocks as f64 * count as f64;
@@ -78,7 +74,7 @@ fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
     let ranks = |host: usize| problem.places_of(host % hosts);
     // The first host has the most ranks, the last one the fewest.
     let (most, fewest) = (ranks(0).len(), ranks(hosts - 1).len());
-    let waves = waves(hosts, fewest);
+    let waves = waves(hosts - 1, fewest);
     route.set_rounds(2 * (most - 1) + waves);
     if node >= problem.call.size {
         return;

@@ -153,7 +153,7 @@ impl Receiving {
         debug_assert_eq!(total(spans) as u64, self.message.bytes);
         match self.message.way {
             Way::Enclosed => scatter(here.envelopes.data(&self.message), spans),
-            // That it is copied no more.
+            // Nobody will read it, and it would be copied again at every look.
             Way::Pieces(_) if here.board.has_finder() => return false,
             Way::Pieces(_) => {
                 let mut pieces = [(0, 0); PIECES];
@@ -320,6 +320,8 @@ mod tests {
             Sending::new(STAMP, long, false).advance(&mut there, &spans(&mut sent, 1));
             let mut receiving = Receiving::next(&mut here, long).expect("a message");
             assert_eq!(receiving.advance(&mut here, this, &spans(&mut received, 1)), is_well);
+            assert!(received.iter().all(|&byte| byte == u8::from(is_well)));
+            received.fill(0);
             here.board.find("a finding");
         }
     }
