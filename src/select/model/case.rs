@@ -3,17 +3,6 @@
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, Shape};
 use crate::collective::Call;
 
-/// How many ranks pass messages on at the same time.
-#[derive(Clone, Copy)]
-pub enum PassOn {
-    /// One at most, as along a path and between a root and all others.
-    One,
-    /// As in a tree.
-    Several,
-    /// As in an exchange.
-    All,
-}
-
 /// Worked out once: some rows count over all ranks.
 pub struct Case<'c> {
     pub algorithm: &'c Algorithm,
@@ -38,18 +27,24 @@ impl<'c> Case<'c> {
         self.element.max(1) as f64
     }
 
-    /// How many ranks pass messages on to other hosts at the same time, where messages go one way, or to leaders and from them.
-    pub fn passes_on(&self) -> PassOn {
+    /// Of the messages between hosts that follow one another, the share in which all ranks, or leaders, pass on at the same time, where others go
+    /// one way. In a tree several ranks do, which is taken for midway; along a path, and between a root and all others, one at most.
+    pub fn exchanges(&self) -> f64 {
         let Case { algorithm, call, shape, formula, .. } = self;
         let hops = match algorithm.far.filter(|_| call.hosts.is_some()) {
             Some(far) => far(shape).1,
             None => formula.hops,
         };
         match algorithm.form {
-            // Leaders exchange messages, and within hosts nothing goes far. With one rank a host, some go one way to leaders, and back.
-            Form::Between(..) if call.hosts.is_some() => PassOn::All,
-            _ if hops > 1 && algorithm.paths == 0 => PassOn::Several,
-            _ => PassOn::One,
+            // Within hosts nothing goes far.
+            Form::Between(..) if call.hosts.is_some() => 1.0,
+            // Those beyond 2^n send before the exchanges, and get what comes of these.
+            Form::Between(..) => match shape.size.ilog2() {
+                inside if shape.size.is_power_of_two() => f64::from(inside.min(1)),
+                inside => f64::from(inside) / f64::from(inside + 2),
+            },
+            _ if hops > 1 && algorithm.paths == 0 => 0.5,
+            _ => 0.0,
         }
     }
 

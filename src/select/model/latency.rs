@@ -1,7 +1,7 @@
 //! Trees that are made for a latency.
 
 use super::super::{Machine, OfLinks, Times, Wiring};
-use super::case::{Case, PassOn};
+use super::case::Case;
 use super::predict;
 use crate::algorithm::{Algorithm, Form, Latency, OnTorus, Parameters, PortModel, Shape};
 use crate::collective::Call;
@@ -30,7 +30,7 @@ pub fn of(algorithm: &Algorithm, call: &Call, element: usize, machine: &Machine)
 
 /// For a link that lets so many bytes pass at once.
 fn with(call: &Call, element: usize, machine: &Machine, burst: usize) -> Latency {
-    let machine = one_way(machine, || PassOn::Several);
+    let machine = one_way(machine, || 0.5);
     let bytes = call.count as f64 * element as f64;
     let lambda = |Times { tau, hop, t_c }: Times, bytes: f64| {
         let starts = 1.0 + hop / (tau + t_c * bytes).max(f64::MIN_POSITIVE);
@@ -99,17 +99,16 @@ pub fn of_hops(hops: f64, hop: f64, case: &Case, machine: &Machine) -> f64 {
     }
 }
 
-/// The machine for ranks that only send, or only receive. Start-ups are measured in exchanges: half of one is that of the rank that sends,
-/// and the other half comes when the message is there, unless what such messages take has been measured as well. In a tree
-/// several ranks pass on at the same time, which is taken for midway between both. (On hosts emulated on a few cores, the ranks of an exchange
-/// keep all of these busy: on a star of 5, 38 us a round, a message that is alone 12 to 20 us, and one in a tree 30.)
-pub fn one_way(machine: &Machine, passes_on: impl FnOnce() -> PassOn) -> Machine {
+/// The machine for ranks that only send, or only receive, but in this share of their messages exchange them ([`Case::exchanges`]). Start-ups are
+/// measured in exchanges: half of one is that of the rank that sends, and the other half comes when the message is there, unless what messages
+/// take that are alone has been measured as well. (On hosts emulated on a few cores, the ranks of an exchange keep all of these busy: on a star
+/// of 5, 38 us a round, a message that is alone 12 to 20 us, and one in a tree 30.)
+pub fn one_way(machine: &Machine, exchanges: impl FnOnce() -> f64) -> Machine {
     let half = |Times { tau, hop, t_c }: Times| Times { tau: tau / 2.0, hop: hop + tau / 2.0, t_c };
     let Times { tau, hop, t_c } = half(Times { tau: machine.tau, hop: machine.hop, t_c: machine.t_c });
-    let (tau, hop) = match machine.alone.map(|alone| (alone, passes_on())) {
-        None | Some((_, PassOn::All)) => (tau, hop),
-        Some((alone, PassOn::One)) => (alone.tau, alone.hop),
-        Some((alone, PassOn::Several)) => ((tau + alone.tau) / 2.0, (hop + alone.hop) / 2.0),
+    let (tau, hop) = match machine.alone.map(|alone| (alone, exchanges())) {
+        None => (tau, hop),
+        Some((alone, share)) => (share * tau + (1.0 - share) * alone.tau, share * hop + (1.0 - share) * alone.hop),
     };
     let near = Some(half(machine.near.unwrap_or(Times::NEAR)));
     Machine { tau, hop, t_c, near, ..machine.clone() }
@@ -220,22 +219,24 @@ mod tests {
     }
 
     /// Three messages to a root, one after the other, and the last of them on its way; three along a path; two that wait for each other, in a
-    /// tree, and in an exchange, which knows nothing of that.
+    /// tree, and in an exchange, which knows nothing of that; three exchanges, and one more to them and from them.
     #[test]
     fn messages_one_way_take_what_was_measured_of_them() -> crate::Result<()> {
-        let predicted = |collective, name: &str, alone| {
+        let predicted = |collective, name: &str, size, alone| {
             let machine = Machine { tau: 8e-6, hop: 20e-6, t_c: 1e-15, alone, ..Machine::network() };
             let options = Options { algorithm: Some(name.into()), ..Options::default() };
-            choose(&Call::new(collective, 4, 1), 1, &options, &machine).map(|choice| choice.predicted)
+            choose(&Call::new(collective, size, 1), 1, &options, &machine).map(|choice| choice.predicted)
         };
-        for (collective, name, before, after) in [
-            (Collective::Gather, "direct", 3.0 * 4e-6 + 24e-6, 3.0 * 1e-6 + 5e-6),
-            (Collective::Broadcast, "chain", 3.0 * (4e-6 + 24e-6), 3.0 * (1e-6 + 5e-6)),
-            (Collective::Broadcast, "sbt", 2.0 * (4e-6 + 24e-6), 2.0 * (2.5e-6 + 14.5e-6)),
-            (Collective::AllReduce, "recursive_doubling", 2.0 * (8e-6 + 20e-6), 2.0 * (8e-6 + 20e-6)),
+        let (exchange, apart) = (8e-6 + 20e-6, 1e-6 + 5e-6);
+        for (collective, name, size, before, after) in [
+            (Collective::Gather, "direct", 4, 3.0 * 4e-6 + 24e-6, 3.0 * 1e-6 + 5e-6),
+            (Collective::Broadcast, "chain", 4, 3.0 * (4e-6 + 24e-6), 3.0 * apart),
+            (Collective::Broadcast, "sbt", 4, 2.0 * (4e-6 + 24e-6), 2.0 * (2.5e-6 + 14.5e-6)),
+            (Collective::AllReduce, "recursive_doubling", 4, 2.0 * exchange, 2.0 * exchange),
+            (Collective::AllReduce, "recursive_doubling", 9, 5.0 * exchange, 3.0 * exchange + 2.0 * apart),
         ] {
             for (alone, expected) in [(None, before), (Some(Alone { tau: 1e-6, hop: 5e-6 }), after)] {
-                let found = predicted(collective, name, alone)?;
+                let found = predicted(collective, name, size, alone)?;
                 assert!((found / expected - 1.0).abs() < 1e-3, "{collective} {alone:?}: {found}, {expected}");
             }
         }

@@ -130,8 +130,7 @@ pub fn predict(algorithm: &Algorithm, call: &Call, element: usize, parameters: &
     let case = Case::new(algorithm, call, element, parameters);
     // Whatever the call, ranks wait for each other between calls.
     let meeting = machine.tau + machine.hop;
-    let one_way = algorithm.has_leaders() || over_links::only_sends(&case, machine);
-    let one_way = one_way.then(|| latency::one_way(machine, || case.passes_on()));
+    let one_way = over_links::goes_one_way(&case, machine).then(|| latency::one_way(machine, || case.exchanges()));
     let machine = one_way.as_ref().unwrap_or(machine);
     match call.hosts {
         Some(_) => hosts::time(&case, machine, meeting),

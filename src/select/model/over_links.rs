@@ -4,7 +4,7 @@ use super::super::{Machine, PACKET_COST};
 use super::case::Case;
 use super::latency;
 use crate::address::{dimension_for, nodes_a_rank};
-use crate::algorithm::{Algorithm, Formula, Parameters, PortModel, Shape};
+use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Shape};
 use crate::collective::{Call, Collective};
 use crate::schedule::messages_under_way;
 
@@ -114,8 +114,15 @@ pub fn time(case: &Case, machine: &Machine, meeting: f64) -> f64 {
     (1.0 - at_once) * under_way + together(meanwhile, transfers, machine.ports)
 }
 
+/// Whether messages go one way, or some of them, as to leaders and from them, and from ranks beyond 2^n and to them.
+pub fn goes_one_way(case: &Case, machine: &Machine) -> bool {
+    let Case { algorithm, call, shape, .. } = case;
+    let ends = matches!(algorithm.form, Form::Between(..)) && call.hosts.is_none() && !shape.size.is_power_of_two();
+    ends || algorithm.has_leaders() || only_sends(case, machine)
+}
+
 /// Whether all messages of a call on hosts with one port are whole, and go from a root, or to one: hardly a rank sends and receives at once.
-pub fn only_sends(case: &Case, machine: &Machine) -> bool {
+fn only_sends(case: &Case, machine: &Machine) -> bool {
     let meaning = case.algorithm.collective.meaning();
     if machine.ports == PortModel::AllPorts || !meaning.root || meaning.peer {
         return false;
