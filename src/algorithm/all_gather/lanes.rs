@@ -37,7 +37,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     far: Some(|shape| (between(shape), bruck::hops(shape.hosts))),
     all_lead: true,
     shared_port: SHARED_PORT,
-    among_hosts: others_do,
+    // With one rank a host it is `bruck`.
+    among_hosts: |hosts, ranks| ranks.0 == 1 || are_a_cube(hosts, ranks),
     form: Form::Forward(write),
     ..shift::ALGORITHM
 };
@@ -45,10 +46,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
 /// Of what the shifts of `shift` need, all-gathers of blocks of 32 KiB on hosts of 2 and 3 ranks took 1.05 to 1.1 times as much, in packets of 4 KiB.
 const SHARED_PORT: f64 = 1.05;
 
-/// Whether hosts have one rank each, or are a cube with their ranks, along whose edges everything goes in fewer messages. (An all-reduce with one
-/// rank on each of 9 hosts took 987 us for 4 KiB, where `shift` took 1208, but of 512 B 513, where 426 are predicted, and `leaders` 259.)
-fn others_do(hosts: usize, (most, fewest): (usize, usize)) -> bool {
-    most == 1 || hosts.is_power_of_two() && most.is_power_of_two() && most == fewest
+/// Whether hosts are a cube with their ranks, along whose edges everything goes in fewer messages.
+pub fn are_a_cube(hosts: usize, (most, fewest): (usize, usize)) -> bool {
+    hosts.is_power_of_two() && most.is_power_of_two() && most == fewest
 }
 
 /// Messages between hosts that a rank sends one after the other.
