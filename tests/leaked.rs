@@ -1,4 +1,5 @@
-//! Requests that are leaked outside of any scope: their calls end with MPI at the latest, as others wait for them.
+//! Requests that are leaked outside of any scope: their calls end with MPI at the latest, as others wait for them. And communicators that
+//! outlive MPI.
 #![cfg(all(feature = "mpi", target_os = "linux"))]
 
 #[path = "common/mpirun.rs"]
@@ -11,6 +12,7 @@ mod ranks;
 use hypercoll::request::StaticScope;
 use hypercoll::Hypercube;
 use ranks::on_ranks;
+use std::cell::RefCell;
 
 /// Rank 1 passes on to rank 2 what it receives.
 fn leak(test: &str, shared_memory: &str) {
@@ -34,4 +36,17 @@ fn over_shared_memory() {
 #[test]
 fn over_mpi() {
     leak("over_mpi", "none");
+}
+
+/// Where ranks of other hosts would be told that a rank goes, MPI has ended when it does.
+#[test]
+fn communicators_that_outlive_mpi() {
+    let kept = RefCell::new(Vec::new());
+    let variables = [("HYPERCOLL_SHARED_MEMORY", "none")];
+    on_ranks("communicators_that_outlive_mpi", 3, &variables, |world| {
+        let cube = Hypercube::new(world).expect("a hypercube");
+        cube.barrier().expect("a barrier");
+        kept.borrow_mut().push(cube);
+    });
+    drop(kept);
 }

@@ -85,7 +85,58 @@ pub unsafe extern "C" fn MPI_Comm_create_keyval(
     // With some MPIs that is what copies nothing.
     let Some(copy) = copy else { return ffi::PMPI_Comm_create_keyval(None, delete, key, state) };
     let functions = Box::into_raw(Box::new(Functions { copy, delete, state }));
-    ffi::PMPI_Comm_create_keyval(Some(copied), Some(deleted), key, functions.cast())
+    let code = ffi::PMPI_Comm_create_keyval(Some(copied), Some(deleted), key, functions.cast());
+    #[cfg(not(open_mpi))]
+    if code == SUCCESS {
+        proxies::made(key, functions);
+    }
+    code
+}
+
+/// Functions of other languages under MPICH: its wrappers of Fortran and C++ have a key made as if its functions were C's, and then say by what they
+/// are to be called. Such a key is made again without us.
+#[cfg(not(open_mpi))]
+mod proxies {
+    use super::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// The key that was made last, where it was written, and for what.
+        static LAST: Cell<Option<(c_int, *mut c_int, *mut Functions)>> = const { Cell::new(None) };
+    }
+
+    /// # Safety
+    /// A key that has been made with these functions.
+    pub unsafe fn made(key: *mut c_int, functions: *mut Functions) {
+        LAST.set(Some((*key, key, functions)));
+    }
+
+    type SetProxy = unsafe extern "C" fn(c_int, *mut c_void, *mut c_void);
+
+    /// MPICH's function of this name.
+    ///
+    /// # Safety
+    /// As its wrappers call it, when they have made a key.
+    #[no_mangle]
+    pub unsafe extern "C" fn MPII_Keyval_set_proxy(mut key: c_int, copy: *mut c_void, delete: *mut c_void) {
+        let found = libc::dlsym(libc::RTLD_NEXT, c"MPII_Keyval_set_proxy".as_ptr());
+        if found.is_null() {
+            return;
+        }
+        let ours = LAST.take().filter(|&(last, at, _)| last == key && *at == key);
+        if let Some((_, at, functions)) = ours {
+            let mut own = key;
+            let Functions { copy, delete, state } = *functions;
+            if ffi::PMPI_Comm_create_keyval(Some(copy), delete, &mut key, state) == SUCCESS {
+                *at = key;
+                ffi::PMPI_Comm_free_keyval(&mut own);
+                drop(Box::from_raw(functions));
+            }
+        }
+        // SAFETY: the function that ours has the name of.
+        let set: SetProxy = std::mem::transmute(found);
+        set(key, copy, delete);
+    }
 }
 
 /// `MPI_Keyval_create`, its name of old.
@@ -102,7 +153,7 @@ pub unsafe extern "C" fn MPI_Keyval_create(
     MPI_Comm_create_keyval(copy, delete, key, state)
 }
 
-/// The same in Fortran, where functions take addresses. (MPICH's wrappers have ways of their own, which pass us by.)
+/// The same in Fortran, where functions take addresses. (For MPICH's wrappers see [`proxies`].)
 #[cfg(open_mpi)]
 pub mod fortran {
     use super::*;

@@ -187,12 +187,12 @@ impl Ours {
             return Err(WRONG);
         }
         let layout = Layout::of(datatype).ok_or(WRONG)?;
-        if is_in_place(at) {
-            return Err(WRONG);
-        }
         self.keep(datatype);
         let blocks = (0..self.size).map(|rank| {
             let count = usize::try_from(counts.get(rank)).map_err(|_| WRONG)?;
+            if is_nowhere(at, count, &layout) {
+                return Err(WRONG);
+            }
             let at = at.cast_mut().cast::<u8>().wrapping_offset(displacements.get(rank) as isize * layout.extent);
             Ok(Data { at, count, datatype, layout })
         });
@@ -284,6 +284,14 @@ impl Ours {
             return Err(WRONG);
         }
         Ok(())
+    }
+
+    /// The same of a reduction to a rank and to all, of which Open MPI refuses at least so many elements, whatever else it takes.
+    fn apart_if_reduced(&self, sent: *const c_void, received: *const c_void, least: bool) -> Result<(), Left> {
+        if least && sent == received && session::facts().refuses_reduced_aliases {
+            return Err(WRONG);
+        }
+        self.apart(sent, received)
     }
 
     fn call(&self, collective: Collective, count: usize) -> Call {

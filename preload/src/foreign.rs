@@ -31,11 +31,9 @@ fn is_other(file: &[u8]) -> bool {
     let name = Path::new(std::ffi::OsStr::from_bytes(file)).file_name().map(|name| name.as_bytes()).unwrap_or_default();
     let of_mpich = name.starts_with(b"libmpich.so") || name.starts_with(b"libmpi.so.12");
     let of_open_mpi = name.starts_with(b"libopen-pal.so") || name.starts_with(b"libmpi.so.40");
-    if cfg!(open_mpi) {
-        of_mpich
-    } else {
-        of_open_mpi
-    }
+    // With handles of their own, whoever's they are.
+    let of_the_abi = name.starts_with(b"libmpi_abi.so");
+    of_the_abi || if cfg!(open_mpi) { of_mpich } else { of_open_mpi }
 }
 
 unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {

@@ -194,6 +194,17 @@ pub fn refuses_aliases(reduction: Reduction, alone: MPI_Comm) -> bool {
     unsafe { reduction(at, at, 1, ffi::RSMPI_INT32_T, ffi::RSMPI_SUM, alone) != SUCCESS }
 }
 
+/// The same of a reduction to a rank, of Open MPI, which refuses none of one element to all, and more of them by the error handler of all ranks.
+pub fn refuses_reduced_aliases(alone: MPI_Comm) -> bool {
+    if cfg!(not(open_mpi)) {
+        return false;
+    }
+    let mut number: c_int = 0;
+    let at = (&raw mut number).cast::<c_void>();
+    // SAFETY: a live communicator, and memory for one number.
+    unsafe { ffi::PMPI_Reduce(at, at, 1, ffi::RSMPI_INT32_T, ffi::RSMPI_SUM, 0, alone) != SUCCESS }
+}
+
 /// Whether this MPI takes an `MPI_Alltoallw` of no elements of a datatype that is none: it is tried, as above.
 pub fn takes_any_type_of_nothing(alone: MPI_Comm) -> bool {
     let (sent, mut received) = ([0u8], [0u8]);

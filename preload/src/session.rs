@@ -36,7 +36,9 @@ pub struct Facts {
     alone: Alone,
     /// Whether MPI refuses to send and receive into the same memory.
     pub refuses_aliases: bool,
-    /// The same where nothing is received, as on rank 0 in `MPI_Exscan`.
+    /// Whether it is one of those that refuse it in a reduction to a rank, and of two elements or more in one to all, and nowhere else.
+    pub refuses_reduced_aliases: bool,
+    /// As [`Facts::refuses_aliases`] where nothing is received, as on rank 0 in `MPI_Exscan`.
     pub refuses_unused_aliases: bool,
     /// Whether MPI looks at no datatype of `MPI_Alltoallw` of which there are no elements.
     pub takes_any_type_of_nothing: bool,
@@ -215,6 +217,7 @@ pub fn begin() {
         datatype_key,
         alone: Alone(alone),
         refuses_aliases: native::refuses_aliases(ffi::PMPI_Allreduce, alone),
+        refuses_reduced_aliases: native::refuses_reduced_aliases(alone),
         refuses_unused_aliases: native::refuses_aliases(ffi::PMPI_Exscan, alone),
         takes_any_type_of_nothing: native::takes_any_type_of_nothing(alone),
         asked,

@@ -16,10 +16,11 @@ use self::several::Senders;
 use super::{Hypercube, Permute};
 use crate::address::Hosts;
 use crate::algorithm::{registry, Parameters, PortModel};
+use crate::buffer::BufferMut;
 use crate::collective::{Call, Collective};
 use crate::error::Result;
 use crate::executor::{piped_below, SINGLE_COPY_FROM};
-use crate::operation::SystemOperation;
+use crate::operation::{Reduction, SystemOperation};
 use crate::select::{predict, Lacks, Machine, Measurement, Options, Times, Together};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -138,6 +139,15 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     Ok(Measurement { together, links, ..found })
 }
 
+/// Lets all ranks have what they make of their values, whatever packets the environment asks for.
+fn agree<V>(cube: &Hypercube, values: &mut V, operation: SystemOperation) -> Result<()>
+where
+    V: BufferMut + ?Sized,
+    SystemOperation: Reduction<V::Element>,
+{
+    cube.all_reduce().packet(Options::WHOLE).run_in_place(values, operation)
+}
+
 /// The hop by which that machine takes as long for a barrier of all ranks as it does: they wait for each other's messages in every round,
 /// which takes longer than messages round a ring, as the last of all counts.
 fn hop_together(cube: &Hypercube, machine: &Machine) -> Result<Option<f64>> {
@@ -152,7 +162,7 @@ fn hop_together(cube: &Hypercube, machine: &Machine) -> Result<Option<f64>> {
         cube.collective(call.clone()).options(&options).run(&[0u8; 0], &mut [])?;
         *time = start.elapsed().as_secs_f64();
     }
-    cube.all_reduce_in_place(&mut times, SystemOperation::max())?;
+    agree(cube, &mut times, SystemOperation::max())?;
     times.sort_by(f64::total_cmp);
     let predicted = |hop: f64| {
         let together = Together { hop: Some(hop), ..machine.together };
@@ -281,7 +291,7 @@ impl<'c> Ring<'c> {
         times.sort_by(f64::total_cmp);
         let takes_part = if self.next[self.cube.rank] == self.cube.rank { 0.0 } else { 1.0 };
         let mut sums = [takes_part * times[self.turns / 4], takes_part];
-        self.cube.all_reduce_in_place(&mut sums, SystemOperation::sum())?;
+        agree(self.cube, &mut sums, SystemOperation::sum())?;
         Ok(sums[0] / sums[1])
     }
 
@@ -296,7 +306,7 @@ impl<'c> Ring<'c> {
                     *time = time.min(rounds as f64 * self.send(bytes, self.packet.unwrap_or(bytes), rounds)?);
                 }
             }
-            self.cube.all_reduce_in_place(&mut times, SystemOperation::max())?;
+            agree(self.cube, &mut times, SystemOperation::max())?;
             let [one, three] = times;
             if one >= ENOUGH || bytes >= self.longest {
                 // Whatever disturbed a run, a byte takes about as much as in the mean.
@@ -321,7 +331,7 @@ impl<'c> Ring<'c> {
                 *time = time.min(self.send(bytes, PACKET, 1)?);
             }
         }
-        self.cube.all_reduce_in_place(&mut times, SystemOperation::max())?;
+        agree(self.cube, &mut times, SystemOperation::max())?;
         let [quarter, whole] = times.map(|time| time - hop);
         let ahead = (whole - 4.0 * quarter) / (3.0 * t_c);
         let some = (AFTER_PAUSE / 64) as f64..(AFTER_PAUSE / 4) as f64;
@@ -333,7 +343,7 @@ impl<'c> Ring<'c> {
     fn single_copy_from(&self) -> Result<Option<usize>> {
         let copy_from = |bytes: usize| Ok(self.cube.engine()?.set_single_copy_from(bytes));
         let mut any = u8::from(copy_from(usize::MAX)?);
-        self.cube.all_reduce_in_place(&mut any, SystemOperation::max())?;
+        agree(self.cube, &mut any, SystemOperation::max())?;
         if any == 0 {
             return Ok(None);
         }
@@ -362,7 +372,7 @@ impl<'c> Ring<'c> {
             }
         }
         // A rank that comes late finds all that it waits for: what a message takes is what the last of all sees.
-        self.cube.all_reduce_in_place(times.as_flattened_mut().as_flattened_mut(), SystemOperation::max())?;
+        agree(self.cube, times.as_flattened_mut().as_flattened_mut(), SystemOperation::max())?;
         let usual = |times: [[f64; 2]; TRIES_OF_COPIES], way: usize| {
             let mut times = times.map(|both| both[way]);
             times.sort_by(f64::total_cmp);

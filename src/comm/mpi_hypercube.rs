@@ -29,7 +29,9 @@ use std::ops::Deref;
 /// }
 /// ```
 ///
-/// Ranks that wait for a message of rsmpi move the collectives under way meanwhile, as in MPI. Functions that take any `impl Communicator`
+/// Ranks that wait for a message of rsmpi in its blocking methods move the collectives under way meanwhile, as in MPI. The requests of its
+/// `immediate_...` methods, and the functions of `mpi::point_to_point` such as `send_receive`, wait in MPI alone: where another rank waits for a
+/// nonblocking collective before it sends, test them in turns with [`Hypercube::progress`]. Functions that take any `impl Communicator`
 /// of rsmpi take [`communicator`](MpiHypercube::communicator), and run MPI's collectives on it. Functions that take a [`Hypercube`] take a
 /// reference to it.
 pub struct MpiHypercube<C: Communicator = SimpleCommunicator> {

@@ -3,13 +3,13 @@
 //! A finding is final for the communicator, and the same words on every rank. It goes to the ranks of the host by the board, and to
 //! others by messages.
 
-use super::finding::{gone, lost, told, understood, Called, LEFT};
+use super::finding::{gone, lost, told, understood, Called, AGREED, LEFT};
 use super::note::Note;
 use super::record::Records;
 use crate::error::Error;
 use crate::executor::board::{Board, Line};
 use crate::executor::{Transport, Trouble};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// How long answers of ranks on other hosts are waited for, before it is said what is wrong.
@@ -63,6 +63,8 @@ pub(super) struct Agreement {
     pub failure: Option<Error>,
     /// Answers that have come from far ranks.
     answers: BTreeMap<usize, Answered>,
+    /// Far ranks that have been asked and have not answered yet.
+    asked: BTreeSet<usize>,
     /// Far ranks that have gone.
     parted: BTreeMap<usize, Parted>,
     /// What this rank is doing, for those that ask.
@@ -83,6 +85,7 @@ impl Agreement {
             far,
             failure: None,
             answers: BTreeMap::new(),
+            asked: BTreeSet::new(),
             parted: BTreeMap::new(),
             doing: String::new(),
             board,
@@ -153,6 +156,7 @@ impl Agreement {
                         () if begun < number => Called::NotYet(begun),
                         () => Called::This(signature, words),
                     };
+                    self.asked.remove(&rank);
                     self.answers.insert(rank, Answered { differs, number, called, doing });
                 }
                 Some(Note::Parting { how, words, known }) => {
@@ -181,8 +185,18 @@ impl Agreement {
     pub fn ask(&mut self, ranks: &[usize], number: u64, transport: &mut dyn Transport) {
         let known = self.records.known().filter(|known| known.0 <= number).collect();
         let question = Note::Question { number, known }.encode();
-        let there = ranks.iter().filter(|&rank| !self.parted.contains_key(rank));
-        there.for_each(|&rank| transport.tell(rank, &question));
+        for &rank in ranks.iter().filter(|&rank| !self.parted.contains_key(rank)) {
+            self.asked.insert(rank);
+            transport.tell(rank, &question);
+        }
+    }
+
+    /// The same, of those of these ranks that are far and have answered what they were asked before: one that does not look for an hour is not
+    /// sent questions for so long.
+    pub fn ask_again(&mut self, ranks: &[usize], number: u64, transport: &mut dyn Transport) {
+        let ready = |rank: &&usize| self.far.binary_search(rank).is_ok() && !self.asked.contains(rank);
+        let ready: BTreeSet<usize> = ranks.iter().filter(ready).copied().collect();
+        self.ask(&Vec::from_iter(ready), number, transport);
     }
 
     /// What a far rank has answered that it is doing, or how it has gone.
@@ -201,7 +215,7 @@ impl Agreement {
             let other = |(number, signature): (u64, u64)| line.signature(number).is_some_and(|said| said != signature);
             let differs = self.records.known().find(|known| other(*known));
             if let Some((number, _)) = differs {
-                return Some(self.mismatch(number, transport));
+                return self.difference(number, transport);
             }
             if let Some(how) = gone(line, oldest) {
                 let begun = line.begun();
@@ -209,10 +223,15 @@ impl Agreement {
             }
         }
         if let Some(number) = self.far_differences().min() {
-            return Some(self.mismatch(number, transport));
+            return self.difference(number, transport);
         }
         let gone = self.parted.iter().find(|(_, parted)| parted.begun() < oldest);
         gone.map(|(&rank, parted)| lost(rank, &parted.how, parted.begun(), &parted.words))
+    }
+
+    /// What all ranks called under a number in which one was seen to differ, unless it does not.
+    fn difference(&mut self, number: u64, transport: &mut dyn Transport) -> Option<String> {
+        Some(self.mismatch(number, transport)).filter(|finding| finding != AGREED)
     }
 
     /// Calls in which far ranks are known to differ from this one.

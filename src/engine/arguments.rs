@@ -32,7 +32,10 @@ pub(crate) struct Operator {
 /// # Safety
 /// `data` points to an `O`.
 unsafe fn combine<T: Element, O: Reduction<T>>(data: *const (), side: Side, from: &[u8], into: &mut [u8]) {
-    (*data.cast::<O>()).combine(side, checked::cast_slice(from), checked::cast_slice_mut(into));
+    // Of elements without bytes there is nothing to be seen, and so no place that is aligned for them.
+    if !from.is_empty() {
+        (*data.cast::<O>()).combine(side, checked::cast_slice(from), checked::cast_slice_mut(into));
+    }
 }
 
 /// Whether these are the bytes of elements. All are, where there is nothing to be seen, and then nothing is looked at.

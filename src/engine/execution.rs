@@ -141,6 +141,11 @@ impl Execution {
         (self.started.saturating_sub(2)..self.started).map(|nth| (&self.runs[nth % 2], nth))
     }
 
+    /// Whether its plan has no parts.
+    pub fn has_one_part(&self) -> bool {
+        self.plan.as_ref().is_none_or(|plan| plan.parts.number == 1)
+    }
+
     /// The part and the round in it of the first operation that is not complete.
     pub fn round(&self) -> Option<(usize, usize)> {
         let plan = self.plan.as_ref()?;

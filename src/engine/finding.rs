@@ -36,11 +36,13 @@ pub(super) fn lost(rank: usize, how: &str, begun: u64, words: &str) -> String {
 
 /// How a rank has gone without making the call of a number, or in the middle of one.
 pub(super) fn gone(line: &Line, number: u64) -> Option<&'static str> {
-    let missing = line.begun() < number || line.ended() < line.begun();
+    // What a rank has called is read again when it is known how it has gone: it may have ended its call, and gone, meanwhile.
+    let missing = || line.begun() < number || line.ended() < line.begun();
+    let is_dead = missing() && line.presence() == Presence::There && line.is_dead();
     match line.presence() {
-        Presence::Panicked if missing => Some("panicked"),
-        Presence::Left if missing => Some(LEFT),
-        Presence::There if missing && line.is_dead() => Some("has ended"),
+        Presence::Panicked if missing() => Some("panicked"),
+        Presence::Left if missing() => Some(LEFT),
+        Presence::There if is_dead && missing() => Some("has ended"),
         _ => None,
     }
 }

@@ -136,6 +136,9 @@ impl Engine {
     /// Starts a call, which is `attended` if it is waited for at once, if this engine is intact; what the transport then reports becomes its outcome.
     #[inline]
     pub fn start(&mut self, plan: &Rc<Plan>, arguments: &mut Arguments, attended: bool) -> Ticket {
+        if self.active.is_empty() {
+            self.moved();
+        }
         if arguments.multiplies() {
             arguments.clear(); // products are added to it
         }

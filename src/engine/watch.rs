@@ -15,12 +15,15 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// After so long it asks those that are not on its board. Over slow links nothing may move for a while, and a question that comes when
 /// its receiver has ended finds nobody.
 const FAR_SUSPICION: Duration = Duration::from_millis(300);
+/// From one look at the clock to the next so much counts as a wait, at most: a rank that computes for longer waits for nobody meanwhile.
+const COUNTED: Duration = Duration::from_secs(1);
 
 /// A wait without progress.
 #[derive(Default)]
 pub(super) struct Waiting {
     pub looks: u32,
-    since: Option<Instant>,
+    /// When it began, later by the time that does not count, and when the clock was last looked at.
+    clock: Option<(Instant, Instant)>,
     /// What had been waited when the others were last looked at.
     pub judged: Option<Duration>,
     /// The rank that was through then with a call for which it is waited, and the call.
@@ -30,8 +33,18 @@ pub(super) struct Waiting {
     called: bool,
 }
 
+impl Waiting {
+    /// How long it has been, at a look at the clock.
+    fn waited(&mut self, now: Instant) -> Duration {
+        let (since, last) = self.clock.get_or_insert((now, now));
+        *since += now.duration_since(*last).saturating_sub(COUNTED);
+        *last = now;
+        now.duration_since(*since)
+    }
+}
+
 impl Engine {
-    /// Progress ends a wait.
+    /// Progress ends a wait, and so does the first call after some time without any.
     pub(super) fn moved(&mut self) {
         if self.waiting.said {
             self.agreement.board().iter().for_each(|board| board.mine().go_on());
@@ -43,7 +56,7 @@ impl Engine {
 
     /// Looks at the clock, and at the others if it is time.
     pub(super) fn watch(&mut self) {
-        let waited = self.waiting.since.get_or_insert_with(Instant::now).elapsed();
+        let waited = self.waiting.waited(Instant::now());
         if let Some(finding) = self.agreement.listen(&mut *self.transport) {
             return self.fail(understood(&finding));
         }
@@ -63,9 +76,8 @@ impl Engine {
             }
             self.waiting.vain = vain;
             if waited >= FAR_SUSPICION {
-                let mut peers = self.transport.under_way();
-                peers.retain(|peer| self.agreement.far().contains(peer));
-                self.agreement.ask(&peers, oldest, &mut *self.transport);
+                let peers = self.transport.under_way();
+                self.agreement.ask_again(&peers, oldest, &mut *self.transport);
             }
         }
         let limits = [self.patience.report, self.patience.timeout];
@@ -108,8 +120,8 @@ impl Engine {
         let number = execution.stamp.number;
         let words = self.agreement.records.told(number).unwrap_or_default();
         let round = execution.round().map_or(String::new(), |(part, round)| match part {
-            0 => format!(", round {round}"),
-            _ => format!(", round {round} of part {part}"),
+            0 if execution.has_one_part() => format!(", round {round}"),
+            _ => format!(", round {round} of part {}", part + 1),
         });
         let mut peers = self.transport.under_way();
         peers.sort_unstable();

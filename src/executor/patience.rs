@@ -1,6 +1,7 @@
 //! How long ranks wait before they say so, and how they say it.
 
 use crate::error::{Error, Result};
+use std::io::Write;
 use std::time::Duration;
 
 /// How long ranks wait.
@@ -62,7 +63,8 @@ pub(crate) fn say(text: &str) {
     if log::log_enabled!(log::Level::Warn) {
         log::warn!("{text}");
     } else {
-        eprintln!("hypercoll: {text}");
+        // Nobody may be there to read it, and then a wait goes on.
+        let _ = writeln!(std::io::stderr(), "hypercoll: {text}");
     }
 }
 

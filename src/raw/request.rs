@@ -269,7 +269,8 @@ pub(super) fn look(engine: &Shared, ticket: Option<Ticket>) -> bool {
         Err(_) => return true,
     }
     poll_others();
-    let mut engine = engine.borrow_mut();
+    // Where threads take turns, another one may wait there by now.
+    let Ok(mut engine) = engine.try_borrow_mut() else { return false };
     engine.looked();
     ticket.is_none_or(|ticket| engine.is_over(ticket))
 }

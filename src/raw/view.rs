@@ -11,6 +11,9 @@ use mpi::Count;
 use std::rc::Rc;
 
 /// The element of rsmpi's views: a byte of what MPI's datatypes describe. Lengths of views are in bytes of data.
+///
+/// A call panics before anything is sent if one element of a view's datatype has more than 2^30 bytes of data, as MPI packs by counts of bytes in
+/// an `int`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub struct MpiByte(u8);
@@ -38,13 +41,15 @@ struct Described {
 
 impl Described {
     fn new(datatype: MPI_Datatype) -> Described {
-        let (mut size, mut lower_bound, mut extent) = (0, 0, 0);
+        let (mut size, mut lower_bound, mut extent) = (0 as ffi::MPI_Count, 0, 0);
         // SAFETY: a datatype that is there, and places for the answers.
         unsafe {
-            ffi::PMPI_Type_size(datatype, &mut size);
+            ffi::PMPI_Type_size_x(datatype, &mut size);
             ffi::PMPI_Type_get_extent(datatype, &mut lower_bound, &mut extent);
         }
-        Described { datatype, size: usize::try_from(size).unwrap_or(0), extent: address(extent) }
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        assert!(size <= MOST, "an element of {size} bytes: MPI packs elements of up to {MOST}; make them parts of it");
+        Described { datatype, size, extent: address(extent) }
     }
 
     /// Calls `act` with the first of some elements, their number, and where their data is among the packed.

@@ -72,7 +72,7 @@ pub fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Failure> {
         (true, Some(file)) => std::env::set_var("HYPERCOLL_TUNING", file),
         (true, None) => {}
     }
-    Overrides::VARIABLES.iter().for_each(|name| std::env::remove_var(name));
+    Overrides::VARIABLES.iter().chain(&["HYPERCOLL_MEASURE"]).for_each(|name| std::env::remove_var(name));
     let universe = mpi::initialize().ok_or_else(|| "MPI is initialised already".to_string())?;
     let ranks = ranks::Ranks::new(universe.world())?;
     let outcome = match args.check {
@@ -196,7 +196,12 @@ fn machine(
 ) -> Result<Option<Found>, Failure> {
     progress.start("measuring", 1.0);
     let reach = |done: f64| progress.reach(done);
-    let found = ranks.one_a_host()?.map(|some| {
+    let some = ranks.one_a_host();
+    // The others would wait for those that measure.
+    if ranks.any(some.is_err()) {
+        return Err(some.err().unwrap_or(Failure::Usage(String::new())));
+    }
+    let found = some?.map(|some| {
         // The parts of the time are what the steps need on a slow network.
         let eager = eager::boundary(&some);
         reach(0.1);

@@ -37,7 +37,7 @@ impl Ranks {
     /// One rank of each host, the first; `None` on the others. Where every rank has a host of its own, or all share one: all (all ranks
     /// call this together).
     pub fn one_a_host(&self) -> Result<Option<Ranks>, Failure> {
-        let several = self.cube.machine().near.is_some();
+        let several = self.cube.hosts().is_some();
         let host = self.world.split_shared(self.rank as Rank);
         let color = if several && host.rank() > 0 { Color::undefined() } else { Color::with_value(0) };
         let some = self.world.split_by_color_with_key(color, self.rank as Rank);

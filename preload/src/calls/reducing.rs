@@ -49,7 +49,7 @@ pub unsafe fn reduce(
         let is_root = ours.rank == root;
         let in_place = is_root && is_in_place(send);
         if is_root && count > 0 {
-            ours.apart(send, receive)?;
+            ours.apart_if_reduced(send, receive, true)?;
         }
         let own = ours.data(if in_place { receive } else { send }, count, datatype)?;
         let op = ours.operation(op, datatype, own.layout)?;
@@ -74,7 +74,8 @@ pub unsafe fn allreduce(
     serve(native, comm, Some(key), move |ours| {
         let in_place = is_in_place(send);
         if count > 0 {
-            ours.apart(send, receive)?;
+            // (Null is Open MPI's MPI_BOTTOM.)
+            ours.apart_if_reduced(send, receive, count > 1 && !send.is_null())?;
         }
         let result = ours.data(receive, count, datatype)?;
         let op = ours.operation(op, datatype, result.layout)?;

@@ -173,16 +173,21 @@ static void mistakes(void) {
     WRONG(Gather(S, 1, MPI_INT, R, 1, MPI_INT, -7, comm));
     WRONG(Allgather(S, -1, MPI_INT, R, -1, MPI_INT, comm));
     WRONG(Scan(S, R, 1, MPI_INT, MPI_OP_NULL, comm));
-#ifndef OPEN_MPI
-    /* Memory that is sent and received into at once, which MPICH notices. */
+    int *ones = malloc(2 * size * sizeof(int)), *each = ones + size, *bytes = malloc(size * sizeof(int));
+    MPI_Datatype *ints = malloc(size * sizeof *ints);
+    for (int r = 0; r < size; r++) ones[r] = 1, each[r] = 2 * r, bytes[r] = 8 * r, ints[r] = MPI_INT;
+    WRONG(Alltoallw(S, ones, bytes, ints, MPI_IN_PLACE, ones, bytes, ints, comm));
+#ifdef OPEN_MPI
+    /* Memory that is sent and received into at once, which Open MPI notices in these two. */
+    WRONG(Allreduce(R, R, 2, MPI_INT, MPI_SUM, comm));
+    if (size == 1) WRONG(Reduce(R, R, 1, MPI_INT, MPI_SUM, 0, comm)); /* only the root notices */
+#else
+    /* The same, which MPICH notices in more. */
     WRONG(Allreduce(R, R, 1, MPI_INT, MPI_SUM, comm));
     WRONG(Exscan(R, R, 1, MPI_INT, MPI_SUM, comm));
     WRONG(Reduce_scatter_block(R, R, 1, MPI_INT, MPI_SUM, comm));
     WRONG(Alltoall(R, 1, MPI_INT, R, 1, MPI_INT, comm));
     WRONG(Allgather(R + rank * sizeof(int), 1, MPI_INT, R, 1, MPI_INT, comm));
-    int *ones = malloc(2 * size * sizeof(int)), *each = ones + size, *bytes = malloc(size * sizeof(int));
-    MPI_Datatype *ints = malloc(size * sizeof *ints);
-    for (int r = 0; r < size; r++) ones[r] = 1, each[r] = 2 * r, bytes[r] = 8 * r, ints[r] = MPI_INT;
     WRONG(Allgatherv(R + 8 * rank, 1, MPI_INT, R, ones, each, MPI_INT, comm));
     WRONG(Alltoallv(R, ones, each, MPI_INT, R, ones, each, MPI_INT, comm));
     WRONG(Alltoallw(R, ones, bytes, ints, R, ones, bytes, ints, comm));
@@ -191,8 +196,15 @@ static void mistakes(void) {
         WRONG(Gatherv(R + 8 * rank, 1, MPI_INT, R, ones, each, MPI_INT, size - 1, comm));
         WRONG(Scatterv(R, ones, each, MPI_INT, R + 8 * rank, 1, MPI_INT, size - 1, comm));
     }
-    free(ones), free(bytes), free(ints);
+    /* That there is no memory. */
+    if (size == 1) {
+        WRONG(Gatherv(S, 1, MPI_INT, NULL, ones, each, MPI_INT, 0, comm));
+        WRONG(Scatterv(NULL, ones, each, MPI_INT, R, 1, MPI_INT, 0, comm));
+    }
+    WRONG(Alltoallv(S, ones, each, MPI_INT, NULL, ones, each, MPI_INT, comm));
+    WRONG(Alltoallw(S, ones, bytes, ints, NULL, ones, bytes, ints, comm));
 #endif
+    free(ones), free(bytes), free(ints);
     if (size == 1) return;
     /* What ranks take for longer than they have said is neither read nor written. */
     int class, *numbers = malloc(2 * size * sizeof(int));

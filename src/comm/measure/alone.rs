@@ -3,7 +3,7 @@
 //! leave a barrier one after the other, over more time than a message takes.
 
 use super::several::Messages;
-use super::{first_of, of_one_more, TURNS};
+use super::{agree, first_of, of_one_more, TURNS};
 use crate::address::Hosts;
 use crate::comm::Hypercube;
 use crate::error::Result;
@@ -51,7 +51,7 @@ pub(super) fn alone(cube: &Hypercube) -> Result<Alone> {
     if cube.rank != first_of(cube.hosts.as_ref(), 0) {
         times = [[0.0; TURNS]; 2];
     }
-    cube.all_reduce_in_place(times.as_flattened_mut(), SystemOperation::max())?;
+    agree(cube, times.as_flattened_mut(), SystemOperation::max())?;
     let [round, both_ways] = times.map(|mut times| {
         times.sort_by(f64::total_cmp);
         times[TURNS / 4]

@@ -3,10 +3,12 @@
 //! Where MPI does not bind them, two may begin on the same, and the kernel may leave them there for tens of milliseconds: what they take
 //! for each other in that time says nothing of what they will take.
 
+use super::agree;
 use crate::comm::Hypercube;
 use crate::error::Result;
 use crate::executor::mpi::OwnCore;
 use crate::operation::SystemOperation;
+use crate::select::Options;
 
 /// Words that a rank tells: 64 cores a word, but for the last one, its first choice. Cores beyond are not chosen.
 const WORDS: usize = 17;
@@ -20,11 +22,11 @@ impl Apart {
     /// `None` if that cannot be. All ranks call this together, and find the same.
     pub fn keep(cube: &Hypercube) -> Result<Option<Apart>> {
         let mut all = vec![0; WORDS * cube.size];
-        cube.all_gather_into(&words(&OwnCore::choices())[..], &mut all[..])?;
+        cube.all_gather().packet(Options::WHOLE).run(&words(&OwnCore::choices())[..], &mut all[..])?;
         let choices = Vec::from_iter(all.chunks_exact(WORDS).map(choices));
         let core = one_each(&choices).and_then(|cores| OwnCore::keep(cores[cube.rank]));
         let mut kept = u8::from(core.is_some());
-        cube.all_reduce_in_place(&mut kept, SystemOperation::min())?;
+        agree(cube, &mut kept, SystemOperation::min())?;
         Ok(core.filter(|_| kept == 1).map(|core| Apart { _core: core }))
     }
 }

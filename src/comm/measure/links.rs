@@ -1,7 +1,7 @@
 //! How many ports of a host work at once, and whether hosts that are no neighbours on the cube are linked as well as those that are: one
 //! rank of each host sends to one neighbour, to all of them at once, and to as many that are far away.
 
-use super::{first_of, message, ENOUGH, FIRST, LONGEST, PACKET};
+use super::{agree, first_of, message, ENOUGH, FIRST, LONGEST, PACKET};
 use crate::address::Hosts;
 use crate::algorithm::PortModel;
 use crate::comm::Hypercube;
@@ -38,7 +38,7 @@ pub(super) fn links(cube: &Hypercube, machine: &Machine) -> Result<Links> {
             *time = time.min(at_once(cube, ways, bytes)?);
         }
     }
-    cube.all_reduce_in_place(&mut times, SystemOperation::max())?;
+    agree(cube, &mut times, SystemOperation::max())?;
     let [one, near, far] = times;
     let ports = (f64::from(n) * one / near).round() as u32;
     Ok(Links { ports: PortModel::nearest(ports, n), pairs_linked: far < LINKED * near })

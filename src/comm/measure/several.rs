@@ -1,7 +1,7 @@
 //! The start-up of messages over links: ranks send one each to several of the others. Those of a train to one and the same rank are taken
 //! from the network together, and take less than in any call.
 
-use super::{first_of, of_one_more, ROUNDS, SHORT, TURNS};
+use super::{agree, first_of, of_one_more, ROUNDS, SHORT, TURNS};
 use crate::address::Hosts;
 use crate::algorithm::{registry, Parameters, PortModel};
 use crate::collective::{Call, Collective, Layout};
@@ -68,7 +68,7 @@ impl Senders {
                 0.0
             }
         });
-        cube.all_reduce_in_place(&mut sums, SystemOperation::sum())?;
+        agree(cube, &mut sums, SystemOperation::sum())?;
         let [one, all] = sums.map(|sum| sum / self.ranks.len() as f64);
         Ok(Some((one, of_one_more(one, all, others))))
     }

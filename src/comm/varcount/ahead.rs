@@ -38,7 +38,12 @@ impl Prepared<'_> {
             facts = [sum as u64, all.counts().iter().copied().max().unwrap_or(0) as u64];
         }
         // What goes ahead is of calls of their own.
-        let ahead = |collective: Collective| self.cube.prepare(collective, root);
+        let ahead = |collective: Collective| {
+            let mut call = self.cube.prepare(collective, root);
+            // Packets that the environment asks for need not hold a length.
+            call.asked().options.packet = Some(Options::WHOLE);
+            call
+        };
         ahead(Collective::Broadcast).run(at, Ok(Arguments::new(at, 2, &[], &mut facts)))?;
         let [sum, longest] = facts.map(|fact| fact as usize);
         let known = Known::Passing { sum, longest };

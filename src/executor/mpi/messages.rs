@@ -137,6 +137,8 @@ pub(super) struct Messages {
     through: Vec<bool>,
     /// Those of them that have gone: they receive nothing of calls any more.
     gone: Vec<bool>,
+    /// Those of them of which other ranks need not be told, or have been.
+    passed_on: Vec<bool>,
     /// Those whose memory MPI still uses, as they have said, unless they are through.
     held: Vec<bool>,
     /// Whether calls have failed on another rank.
@@ -159,6 +161,7 @@ impl Messages {
             oldest: 0,
             through: vec![false; size],
             gone: vec![false; size],
+            passed_on: vec![false; size],
             held: vec![false; size],
             broken: false,
             ceased: false,
@@ -412,7 +415,11 @@ impl Messages {
         let (peer, tag, bytes) = self.requests.take_unexpected(any_source(), tag).ok()??;
         self.broken |= matches!(tag, Tags::FAREWELL | Tags::HELD);
         match (tag, <[u8; 8]>::try_from(&bytes[..])) {
-            (Tags::PARTING, _) => (self.through[peer], self.gone[peer]) = (true, true),
+            (Tags::PARTING, _) => {
+                (self.through[peer], self.gone[peer]) = (true, true);
+                // One that has ended its calls after a failure, and says so to those that are late, may still receive from others.
+                self.passed_on[peer] |= bytes.is_empty();
+            }
             (Tags::FAREWELL, Ok(rank)) => {
                 if let Some(gone) = self.gone.get_mut(u64::from_ne_bytes(rank) as usize) {
                     *gone = true;

@@ -94,7 +94,7 @@ fn the_word_of_one_that_leaves_late_reaches_those_that_it_does_not_tell() {
             }
             3 => {
                 std::thread::sleep(Duration::from_secs(2));
-                [1, 2].into_iter().for_each(|neighbour| messages.part(neighbour, &[]));
+                [1, 2].into_iter().for_each(|neighbour| messages.part(neighbour, b"left"));
             }
             rank => messages.cease(&[0, 3 - rank as usize, 3], None, LIMIT),
         }
@@ -165,6 +165,45 @@ fn one_that_is_through_says_so_to_those_that_come_late() {
         }
         world.barrier();
         messages.abandon();
+    });
+}
+
+/// Rank 1 has left when most of its message is still to come, which has met its receive: the buffer is let go of when all of it is there.
+#[test]
+fn what_one_that_has_left_has_sent_is_waited_for() {
+    // In Open MPI's own shared memory a receiver fetches it all itself.
+    let variables = [THROUGH_MPI[0], ("OMPI_MCA_btl", "tcp,self")];
+    on_ranks("executor::mpi::tests::what_one_that_has_left_has_sent_is_waited_for", 2, &variables, |world| {
+        let (mut messages, mut data) = (messages(world), long());
+        let begun = Token { operation: 0, ..TOKEN };
+        let mut first = [1; 8];
+        let mut done = Vec::new();
+        if world.rank() == 0 {
+            messages.receive(begun, STAMP, 1, &[span(&mut first)]).expect("a receive");
+            while done.is_empty() {
+                messages.advance(false, 1, &mut done).expect("a message");
+            }
+            messages.receive(TOKEN, STAMP, 1, &[span(&mut data)]).expect("a receive");
+            world.barrier();
+            while messages.hear().is_none() {}
+            messages.cease(&[1], None, LIMIT);
+            let then = data.clone();
+            world.barrier();
+            world.barrier();
+            assert!(data == then, "written afterwards");
+        } else {
+            messages.send(begun, STAMP, 0, &[span(&mut first)], false).expect("a send");
+            world.barrier();
+            data.fill(8);
+            messages.send(TOKEN, STAMP, 0, &[span(&mut data)], false).expect("a send");
+            messages.part(0, b"left");
+            // Without this rank MPI moves nothing of it.
+            std::thread::sleep(Duration::from_millis(500));
+            world.barrier();
+            world.barrier();
+        }
+        messages.abandon();
+        std::mem::forget(data);
     });
 }
 

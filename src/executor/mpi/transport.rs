@@ -10,7 +10,7 @@ use super::{abort, departed};
 use crate::error::Result;
 use crate::executor::board::{Board, Presence};
 use crate::executor::memory::Span;
-use crate::executor::patience::Patience;
+use crate::executor::patience::{say, Patience};
 use crate::executor::{Stamp, Token, Transport, Trouble};
 use mpi::ffi;
 use mpi::traits::Communicator;
@@ -57,7 +57,11 @@ impl MpiTransport {
     ) -> Result<(MpiTransport, Found)> {
         let Meeting { comm, rank, size, synchronous, progress, shared_memory, board, crowded, found } =
             Meeting::of(parent.as_raw(), patience, find, meanwhile)?;
-        let progress = progress.then(Progress::start).transpose()?;
+        // The others have met already, and do not need this one's thread.
+        let progress = progress.then(Progress::start).transpose().unwrap_or_else(|error| {
+            say(&format!("rank {rank}: goes on without a thread for progress: {error}"));
+            None
+        });
         departed::free_those_that_all_have_left();
         let transport = MpiTransport {
             comm,
@@ -82,6 +86,14 @@ impl MpiTransport {
         let memory = self.shared_memory.as_mut()?;
         Some((memory.place(peer)?, memory))
     }
+}
+
+/// Whether MPI has ended, which a communicator may outlive: then nothing of it is called any more.
+fn mpi_has_ended() -> bool {
+    let mut finalized: c_int = 0;
+    // SAFETY: MPI_Finalized may be called at any time.
+    unsafe { ffi::PMPI_Finalized(&mut finalized) };
+    finalized != 0
 }
 
 impl Transport for MpiTransport {
@@ -191,15 +203,22 @@ impl Transport for MpiTransport {
     }
 
     fn tell(&mut self, rank: usize, text: &[u8]) {
-        self.messages.tell(rank, text);
+        if !mpi_has_ended() {
+            self.messages.tell(rank, text);
+        }
     }
 
     fn part(&mut self, rank: usize, text: &[u8]) {
-        self.parted.push(rank);
-        self.messages.part(rank, text);
+        if !mpi_has_ended() {
+            self.parted.push(rank);
+            self.messages.part(rank, text);
+        }
     }
 
     fn hear(&mut self) -> Option<(usize, Vec<u8>)> {
+        if mpi_has_ended() {
+            return None;
+        }
         self.messages.hear()
     }
 
@@ -237,13 +256,11 @@ impl Drop for MpiTransport {
         if let Some(board) = &self.board {
             board.mine().leave(if std::thread::panicking() { Presence::Panicked } else { Presence::Left });
         }
-        let mut finalized: c_int = 0;
-        // SAFETY: MPI_Finalized may be called at any time.
-        unsafe { ffi::PMPI_Finalized(&mut finalized) };
+        let ended = mpi_has_ended();
         let broken = self.board.as_ref().is_some_and(Board::is_broken);
-        if finalized == 0 && !self.parted.is_empty() {
+        if !ended && !self.parted.is_empty() {
             departed::leave(self.comm, self.messages.leave(), std::mem::take(&mut self.parted));
-        } else if finalized != 0 || broken || self.messages.is_spoilt() {
+        } else if ended || broken || self.messages.is_spoilt() {
             // A message that still comes must not be taken for one of a later communicator, which could have the same number.
             self.messages.abandon();
         } else {

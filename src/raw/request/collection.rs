@@ -138,12 +138,14 @@ impl<'a, D: ?Sized> RequestCollection<'a, D> {
 
     /// Waits for a request, if it is here, and takes it out.
     fn take(&mut self, at: usize) -> Option<Ended<'a, D>> {
-        let pending = self.pending[at].as_mut()?;
+        let mut pending = self.pending[at].take()?;
+        self.incomplete -= 1;
+        // Out of here, so that a call in which a function of the user's panics is not told later.
         let outcome = wait_in(StaticScope, &pending.engine, &mut pending.ticket);
         let data = pending.data;
-        if pending.ticket.is_none() {
-            self.pending[at] = None;
-            self.incomplete -= 1;
+        if pending.ticket.is_some() {
+            self.pending[at] = Some(pending);
+            self.incomplete += 1;
         }
         // SAFETY: borrowed for `'a`, and the call is over.
         Some((at, outcome.map(|()| unsafe { &*data })))

@@ -11,6 +11,10 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// After so long a rank says that MPI still uses memory of its user's. Most are through by then.
 const HELD: Duration = Duration::from_millis(100);
 
+/// How long a message is waited for that had met its receive, which can then not be taken back, when its sender was known to have gone: what that has
+/// sent is still on its way, unless it has died.
+const ON_ITS_WAY: Duration = Duration::from_secs(5);
+
 /// Tests that fail before it is given up.
 const MOST_FAILURES: usize = 1000;
 
@@ -41,7 +45,7 @@ impl Messages {
     /// Nothing of any call goes on. What comes is taken out of the way, and when nobody uses memory of the user's any more, and these
     /// peers have said the same or are gone, this returns. Ranks of the board that are gone are so for the peers, too.
     ///
-    /// A receive can be taken back from MPI, a send cannot: it ends when its receiver takes it out of the way, or is known to have
+    /// A receive that no message has met can be taken back from MPI, a send cannot: it ends when its receiver takes it out of the way, or is known to have
     /// gone. One that goes tells its neighbours, who pass it on. So nobody returns while a send of another rank that is here has not ended;
     /// those that come later are told that this one receives nothing any more. If a send of this rank takes longer than the limit,
     /// the job is ended: memory that MPI uses is not given back.
@@ -50,10 +54,9 @@ impl Messages {
             return;
         }
         let messages = &self.messages;
-        self.requests.cancel(|owner| messages[owner].receives);
+        self.requests.cancel(|owner| messages[owner].receives || messages[owner].introduces);
         let begun = Instant::now();
         let (mut said, mut asked, mut looked, mut failures) = (false, false, begun, 0);
-        let mut passed_on = vec![false; self.gone.len()];
         loop {
             let completed = self.requests.test(false, 1).unwrap_or_else(|error| {
                 failures += 1;
@@ -78,14 +81,18 @@ impl Messages {
                 }
             }
             // Not all ranks have been told by one that goes that it does.
-            let news: Vec<usize> = (0..passed_on.len()).filter(|&rank| self.gone[rank] && !passed_on[rank]).collect();
+            let is_news = |rank: &usize| self.gone[*rank] && !self.passed_on[*rank];
+            let news: Vec<usize> = (0..self.gone.len()).filter(is_news).collect();
             for gone in news {
-                (passed_on[gone], self.through[gone]) = (true, true);
+                (self.passed_on[gone], self.through[gone]) = (true, true);
                 let others = peers.iter().filter(|&&peer| peer != gone);
                 others.for_each(|&peer| self.note(peer, Tags::FAREWELL, &(gone as u64).to_ne_bytes()));
             }
             let waited = begun.elapsed();
-            let lent = |owner: &Owner| self.messages[*owner].lent && !self.gone[self.messages[*owner].peer];
+            let lent = |owner: &Owner| {
+                let message = &self.messages[*owner];
+                message.lent && (!self.gone[message.peer] || message.receives && waited < ON_ITS_WAY)
+            };
             let lent_to = self.requests.owners().find(lent).map(|owner| self.messages[owner].peer);
             match lent_to {
                 None if !said => {
