@@ -82,6 +82,8 @@ pub unsafe extern "C" fn MPI_Comm_create_keyval(
     key: *mut c_int,
     state: *mut c_void,
 ) -> c_int {
+    #[cfg(not(open_mpi))]
+    proxies::forget();
     // With some MPIs that is what copies nothing.
     let Some(copy) = copy else { return ffi::PMPI_Comm_create_keyval(None, delete, key, state) };
     let functions = Box::into_raw(Box::new(Functions { copy, delete, state }));
@@ -103,6 +105,10 @@ mod proxies {
     thread_local! {
         /// The key that was made last, where it was written, and for what.
         static LAST: Cell<Option<(c_int, *mut c_int, *mut Functions)>> = const { Cell::new(None) };
+    }
+
+    pub fn forget() {
+        LAST.set(None);
     }
 
     /// # Safety
@@ -153,7 +159,7 @@ pub unsafe extern "C" fn MPI_Keyval_create(
     MPI_Comm_create_keyval(copy, delete, key, state)
 }
 
-/// The same in Fortran, where functions take addresses. (For MPICH's wrappers see [`proxies`].)
+/// The same in Fortran, where functions take addresses. (For MPICH's wrappers see `proxies`.)
 #[cfg(open_mpi)]
 pub mod fortran {
     use super::*;

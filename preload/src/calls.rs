@@ -190,7 +190,7 @@ impl Ours {
         self.keep(datatype);
         let blocks = (0..self.size).map(|rank| {
             let count = usize::try_from(counts.get(rank)).map_err(|_| WRONG)?;
-            if is_nowhere(at, count, &layout) {
+            if blocks_are_nowhere(at, count, &layout) {
                 return Err(WRONG);
             }
             let at = at.cast_mut().cast::<u8>().wrapping_offset(displacements.get(rank) as isize * layout.extent);
@@ -365,4 +365,13 @@ pub fn is_in_place(at: *const c_void) -> bool {
 /// elements that are there have datatypes of the program's.)
 fn is_nowhere(at: *const c_void, count: usize, layout: &Layout) -> bool {
     is_in_place(at) || at.is_null() && count > 0 && layout.name.is_some()
+}
+
+/// The same of blocks with displacements, which may be addresses: MPICH alone refuses null then.
+fn blocks_are_nowhere(at: *const c_void, count: usize, layout: &Layout) -> bool {
+    if cfg!(open_mpi) {
+        is_in_place(at)
+    } else {
+        is_nowhere(at, count, layout)
+    }
 }

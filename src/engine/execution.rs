@@ -141,7 +141,7 @@ impl Execution {
         (self.started.saturating_sub(2)..self.started).map(|nth| (&self.runs[nth % 2], nth))
     }
 
-    /// Whether its plan has no parts.
+    /// Whether its plan has one part only.
     pub fn has_one_part(&self) -> bool {
         self.plan.as_ref().is_none_or(|plan| plan.parts.number == 1)
     }

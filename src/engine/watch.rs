@@ -169,3 +169,17 @@ impl Engine {
         Some((peer, number))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_rank_computes_meanwhile_is_no_wait() {
+        let (mut waiting, begin) = (Waiting::default(), Instant::now());
+        let mut waited = |millis| waiting.waited(begin + Duration::from_millis(millis)).as_millis();
+        assert_eq!([0, 300, 1_300].map(&mut waited), [0, 300, 1_300]);
+        // It looks before and after it computes for 55 s.
+        assert_eq!([56_300, 56_400, 156_400].map(&mut waited), [2_300, 2_400, 3_400]);
+    }
+}

@@ -269,7 +269,7 @@ pub(super) fn look(engine: &Shared, ticket: Option<Ticket>) -> bool {
         Err(_) => return true,
     }
     poll_others();
-    // Where threads take turns, another one may wait there by now.
+    // Where threads take turns, another one may wait there by now: then it looks.
     let Ok(mut engine) = engine.try_borrow_mut() else { return false };
     engine.looked();
     ticket.is_none_or(|ticket| engine.is_over(ticket))

@@ -54,7 +54,7 @@ impl Described {
 
     /// Calls `act` with the first of some elements, their number, and where their data is among the packed.
     fn parts(&self, count: usize, mut act: impl FnMut(usize, Count, std::ops::Range<usize>)) {
-        let most = (MOST / self.size.max(1)).max(1);
+        let most = MOST / self.size.max(1);
         for first in (0..count).step_by(most) {
             let some = most.min(count - first);
             act(first, some as Count, first * self.size..(first + some) * self.size);

@@ -199,3 +199,16 @@ fn commutative_closures() {
         });
     }
 }
+
+/// Elements without bytes, which are nowhere, aligned or not.
+#[test]
+fn what_has_no_bytes_is_combined() {
+    for size in [2, 3, 5] {
+        on(size, |cube| {
+            let (mine, mut nothing) = ([[0f64; 0]; 3], [[0f64; 0]; 3]);
+            let operation = |_: &[f64; 0], b: &[f64; 0]| *b;
+            cube.all_reduce_into(&mine, &mut nothing, operation).unwrap();
+            cube.scan_into(&mine, &mut nothing, operation).unwrap();
+        });
+    }
+}

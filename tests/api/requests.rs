@@ -199,3 +199,20 @@ fn requests_in_the_middle_of_another_call() {
         cube.barrier().unwrap();
     });
 }
+
+/// A call in which the user's function has panicked is told of no more: its data is not what the call was to bring.
+#[test]
+fn a_call_that_has_panicked_is_not_told_as_over() {
+    on(2, |cube| {
+        let (mine, mut sum) = ([1u64; 3], [0; 3]);
+        request::multiple_scope(1, |scope, requests| {
+            let panics = |_: &u64, _: &u64| -> u64 { panic!("one and one is too much") };
+            requests.add(cube.immediate_all_reduce_into(scope, &mine, &mut sum, panics).unwrap());
+            // Or the other rank was the first, and this one hears of it.
+            let first = catch_unwind(AssertUnwindSafe(|| requests.wait_any().map(|(_, data)| data.is_ok())));
+            assert!(!matches!(first, Ok(Some(true) | None)), "{first:?}");
+            assert_eq!(requests.incomplete(), 0);
+            assert!(requests.wait_any().is_none());
+        });
+    });
+}

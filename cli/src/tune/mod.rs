@@ -199,7 +199,9 @@ fn machine(
     let some = ranks.one_a_host();
     // The others would wait for those that measure.
     if ranks.any(some.is_err()) {
-        return Err(some.err().unwrap_or(Failure::Usage(String::new())));
+        return Err(some
+            .err()
+            .unwrap_or_else(|| Failure::Usage("the first rank of another host cannot measure".into())));
     }
     let found = some?.map(|some| {
         // The parts of the time are what the steps need on a slow network.

@@ -2,7 +2,7 @@
 
 use super::lists::{kept, Reads, Types};
 use super::serving::serve;
-use super::{is_in_place, is_nowhere, List, Native, Ours, WRONG};
+use super::{blocks_are_nowhere, is_in_place, List, Native, Ours, WRONG};
 use crate::datatype::{Back, Blocks, Data, Layout, Lent};
 use crate::native;
 use crate::native::ffi::{MPI_Comm, MPI_Datatype};
@@ -352,7 +352,7 @@ unsafe fn of_types(
     displacements: &List,
     types: &Types,
 ) -> Result<Blocks, super::Left> {
-    if counts.is_null() || displacements.is_null() || types.list.is_null() || is_in_place(at) {
+    if counts.is_null() || displacements.is_null() || types.list.is_null() {
         return Err(WRONG);
     }
     let blocks = (0..ours.size).map(|rank| {
@@ -363,7 +363,7 @@ unsafe fn of_types(
         } else {
             Layout::of(datatype).ok_or(WRONG)?
         };
-        if is_nowhere(at, count, &layout) {
+        if blocks_are_nowhere(at, count, &layout) {
             return Err(WRONG);
         }
         ours.keep(datatype);

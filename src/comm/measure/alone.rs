@@ -39,7 +39,7 @@ pub(super) fn alone(cube: &Hypercube) -> Result<Alone> {
     let ways = ways.map(|way| Vec::from_iter(way.iter().map(of_this_rank)));
     // The first messages between two ranks open their connection, and all others wait for those of the first rank from then on.
     let mut times = [[0.0; TURNS]; 2];
-    for turn in (0..TURNS).map(Some).chain([None]).rev() {
+    for turn in std::iter::once(None).chain((0..TURNS).map(Some)) {
         for (times, way) in times.iter_mut().zip(&ways) {
             let start = Instant::now();
             Messages::send_once(cube, way)?;

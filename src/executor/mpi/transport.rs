@@ -195,7 +195,9 @@ impl Transport for MpiTransport {
         if let Some(memory) = &mut self.shared_memory {
             memory.cease();
         }
-        self.messages.cease(&peers, self.board.as_ref(), limit);
+        if !mpi_has_ended() {
+            self.messages.cease(&peers, self.board.as_ref(), limit);
+        }
     }
 
     fn board(&self) -> Option<&Board> {

@@ -36,11 +36,9 @@ impl<'c> Case<'c> {
             None => formula.hops,
         };
         match algorithm.form {
-            // Within hosts nothing goes far.
-            Form::Between(..) if call.hosts.is_some() => 1.0,
-            // Those beyond 2^n send before the exchanges, and get what comes of these.
-            Form::Between(..) => match shape.size.ilog2() {
-                inside if shape.size.is_power_of_two() => f64::from(inside.min(1)),
+            // Hosts beyond 2^n send before the exchanges, and get what comes of these; within hosts nothing goes far.
+            Form::Between(..) => match shape.hosts.ilog2() {
+                inside if shape.hosts.is_power_of_two() => f64::from(inside.min(1)),
                 inside => f64::from(inside) / f64::from(inside + 2),
             },
             _ if hops > 1 && algorithm.paths == 0 => 0.5,

@@ -258,6 +258,8 @@ mod tests {
             Ok::<_, crate::Error>(predicted(None)? - predicted(Some(Alone { tau: 1e-6, hop: 5e-6 }))?)
         };
         assert_eq!(gained(Collective::AllReduce, "leaders", 4)?, 0.0);
+        // Of 5 hosts, one sends before two exchanges and is sent to after them, 22 us sooner each.
+        assert!((gained(Collective::AllReduce, "leaders", 5)? - 44e-6).abs() < 1e-9);
         let [two, four] = [2, 4].map(|hosts| gained(Collective::Broadcast, "two_level", hosts));
         let (two, four) = (two?, four?);
         assert!((two - 22e-6).abs() < 1e-9 && (four - 28e-6).abs() < 1e-9, "{two} {four}");

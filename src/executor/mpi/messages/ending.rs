@@ -11,7 +11,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// After so long a rank says that MPI still uses memory of its user's. Most are through by then.
 const HELD: Duration = Duration::from_millis(100);
 
-/// How long a message is waited for that had met its receive, which can then not be taken back, when its sender was known to have gone: what that has
+/// How long at most a message is waited for that had met its receive, which can then not be taken back, when its sender was known to have gone: what that has
 /// sent is still on its way, unless it has died.
 const ON_ITS_WAY: Duration = Duration::from_secs(5);
 
@@ -91,7 +91,7 @@ impl Messages {
             let waited = begun.elapsed();
             let lent = |owner: &Owner| {
                 let message = &self.messages[*owner];
-                message.lent && (!self.gone[message.peer] || message.receives && waited < ON_ITS_WAY)
+                message.lent && (!self.gone[message.peer] || message.receives && waited < ON_ITS_WAY.min(limit))
             };
             let lent_to = self.requests.owners().find(lent).map(|owner| self.messages[owner].peer);
             match lent_to {
