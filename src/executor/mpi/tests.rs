@@ -168,22 +168,31 @@ fn one_that_is_through_says_so_to_those_that_come_late() {
     });
 }
 
+/// Messages of a call of ranks 0 and 1, of which the first has come from 1 to 0, which waits for the data to follow.
+fn begun(world: &SimpleCommunicator, data: &mut [u8]) -> Messages {
+    let (mut messages, first) = (messages(world), Token { operation: 0, ..TOKEN });
+    let (mut short, mut done) = ([1; 8], Vec::new());
+    if world.rank() == 0 {
+        messages.receive(first, STAMP, 1, &[span(&mut short)]).expect("a receive");
+        while done.is_empty() {
+            messages.advance(false, 1, &mut done).expect("a message");
+        }
+        messages.receive(TOKEN, STAMP, 1, &[span(data)]).expect("a receive");
+    } else {
+        messages.send(first, STAMP, 0, &[span(&mut short)], false).expect("a send");
+    }
+    messages
+}
+
 /// Rank 1 has left when most of its message is still to come, which has met its receive: the buffer is let go of when all of it is there.
 #[test]
 fn what_one_that_has_left_has_sent_is_waited_for() {
     // In Open MPI's own shared memory a receiver fetches it all itself.
     let variables = [THROUGH_MPI[0], ("OMPI_MCA_btl", "tcp,self")];
     on_ranks("executor::mpi::tests::what_one_that_has_left_has_sent_is_waited_for", 2, &variables, |world| {
-        let (mut messages, mut data) = (messages(world), long());
-        let begun = Token { operation: 0, ..TOKEN };
-        let mut first = [1; 8];
-        let mut done = Vec::new();
+        let mut data = long();
+        let mut messages = begun(world, &mut data);
         if world.rank() == 0 {
-            messages.receive(begun, STAMP, 1, &[span(&mut first)]).expect("a receive");
-            while done.is_empty() {
-                messages.advance(false, 1, &mut done).expect("a message");
-            }
-            messages.receive(TOKEN, STAMP, 1, &[span(&mut data)]).expect("a receive");
             world.barrier();
             while messages.hear().is_none() {}
             messages.cease(&[1], None, LIMIT);
@@ -192,7 +201,6 @@ fn what_one_that_has_left_has_sent_is_waited_for() {
             world.barrier();
             assert!(data == then, "written afterwards");
         } else {
-            messages.send(begun, STAMP, 0, &[span(&mut first)], false).expect("a send");
             world.barrier();
             data.fill(8);
             messages.send(TOKEN, STAMP, 0, &[span(&mut data)], false).expect("a send");
@@ -211,22 +219,14 @@ fn what_one_that_has_left_has_sent_is_waited_for() {
 #[test]
 fn receives_are_taken_back() {
     on_ranks("executor::mpi::tests::receives_are_taken_back", 2, &THROUGH_MPI, |world| {
-        let (mut messages, mut data) = (messages(world), long());
-        let begun = Token { operation: 0, ..TOKEN };
-        let mut first = [1; 8];
-        let mut done = Vec::new();
+        let mut data = long();
+        let mut messages = begun(world, &mut data);
         if world.rank() == 0 {
-            messages.receive(begun, STAMP, 1, &[span(&mut first)]).expect("a receive");
-            while done.is_empty() {
-                messages.advance(false, 1, &mut done).expect("a message");
-            }
-            messages.receive(TOKEN, STAMP, 1, &[span(&mut data)]).expect("a receive");
             messages.cease(&[1], None, LIMIT);
             world.barrier();
             world.barrier();
             assert!(!messages.have_left(&[1]) && data == long(), "written afterwards");
         } else {
-            messages.send(begun, STAMP, 0, &[span(&mut first)], false).expect("a send");
             world.barrier();
             data.fill(8);
             messages.send(TOKEN, STAMP, 0, &[span(&mut data)], false).expect("a send");
