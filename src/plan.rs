@@ -104,6 +104,19 @@ impl Plan {
     }
 }
 
+/// What a communicator has carried out last, and in how many seconds, where they were taken.
+#[derive(Default)]
+pub(crate) struct Last(pub Option<(Rc<Plan>, Option<f64>)>);
+
+impl Last {
+    pub fn note(&mut self, plan: &Rc<Plan>, seconds: Option<f64>) {
+        match &mut self.0 {
+            Some((last, time)) if Rc::ptr_eq(last, plan) => *time = seconds,
+            last => *last = Some((Rc::clone(plan), seconds)),
+        }
+    }
+}
+
 /// Plans kept, as many as there is room for.
 #[derive(Default)]
 struct Kept {

@@ -175,7 +175,8 @@ fn wrong_programs_get_errors_on_all_ranks() {
         // Open MPI's launcher says nothing of its own.
         let silent = |said: &&String| if cfg!(open_mpi) { said.is_empty() } else { !said.contains("rank ") };
         let launcher = output.code.is_some() && [&output.stdout, &output.stderr].iter().all(silent);
-        assert!(output.stderr.contains("rank 1 has ended") || launcher, "{}", output.told());
+        let said = [&output.stdout, &output.stderr].iter().any(|text| text.contains("rank 1 has ended"));
+        assert!(said || launcher, "{}", output.told());
     }
     // Over shared memory, and where MPI's messages are all there is.
     let output = through_hypercoll(&[ALL[0], ALL[1], OFF], 3, &program, &["calls", "return"]);
@@ -225,7 +226,7 @@ fn built_with_header(source: &str, name: &str) -> PathBuf {
 }
 
 /// What is not known of a memory that all ranks share is measured when a communicator has had many calls, or long ones, with nonblocking ones
-/// under way. A reduction that was made before is made in the same way.
+/// under way (which are MPICH's own, and do not count there). A reduction that was made before is made in the same way.
 #[test]
 fn the_machine_is_measured_after_many_calls() {
     let program = built_with_header("tests/programs/settled.c", "settled");
@@ -233,15 +234,15 @@ fn the_machine_is_measured_after_many_calls() {
     let all = |more| [ALL[0], ALL[1], more];
     let (before, after) = (["built in"; 3], ["built in", "as before", "measured"]);
     for (ranks, variables, arguments, said) in [
-        (2, &ALL[1..], &["6500", "2"][..], after),
-        (5, &ALL, &["6500", "2"], after),
-        (4, &all(two_copies), &["6500", "2"], after),
-        (3, &all(OFF), &["6500", "2"], after),
+        (2, &ALL[1..], &["8300", "2"][..], after),
+        (5, &ALL, &["8300", "2"], after),
+        (4, &all(two_copies), &["8300", "2"], after),
+        (3, &all(OFF), &["8300", "2"], after),
         (2, &ALL, &["1000", "2"], before),
         // So are long ones sooner.
         (2, &ALL, &["50", "3000000"], after),
         // A rank with several threads and a call under way makes a blocking one in another way than the next rank.
-        (3, &ALL, &["6500", "2", "threads"], after),
+        (3, &ALL, &["8300", "2", "threads"], after),
     ] {
         let output = mpirun_with(variables, ranks, &program, arguments);
         assert_eq!(output.code, Some(0), "{}", output.told());

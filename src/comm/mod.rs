@@ -61,7 +61,7 @@ use crate::executor::Transport;
 #[cfg(feature = "mpi")]
 use crate::executor::{mpi::before_mpi_ends, mpi::For, SINGLE_COPY_FROM};
 use crate::explain::Explanation;
-use crate::plan::{Plan, Plans};
+use crate::plan::{Last, Plan, Plans};
 use crate::schedule::Avoided;
 use crate::select::{Choice, Machine, Options, Overrides};
 #[cfg(feature = "mpi")]
@@ -110,7 +110,8 @@ pub struct Hypercube {
     machine: Machine,
     /// What the environment asks of calls, or what is wrong with it.
     overrides: Result<Overrides>,
-    last: RefCell<Option<(Rc<Plan>, Option<f64>)>>,
+    /// Persistent calls note themselves there.
+    last: Rc<RefCell<Last>>,
     avoid: RefCell<Option<Avoided>>,
     /// Which ranks share a host, where there are several, with several ranks.
     hosts: Option<Hosts>,
@@ -211,7 +212,7 @@ impl Hypercube {
             plans: RefCell::default(),
             machine,
             overrides,
-            last: RefCell::default(),
+            last: Rc::default(),
             avoid: RefCell::default(),
             hosts: None,
             permutation: RefCell::default(),
@@ -320,7 +321,7 @@ impl Hypercube {
     ///
     /// A broadcast by `msbt` drops the (at most two) trees that use a link and spreads its data over the others, a scatter by
     /// `sbnt` takes another of its trees. What is left to send over such a link goes round it, in three hops. What ran is
-    /// reported by [`Hypercube::last`] as always.
+    /// reported by [`Hypercube::last`] as always. Persistent calls that have been made go the ways that they were made for: make them anew.
     ///
     /// Ho & Johnsson 1988, sections 4 and 7.
     ///
@@ -377,7 +378,7 @@ impl Hypercube {
     /// });
     /// ```
     pub fn last(&self) -> Option<Explanation> {
-        self.last.borrow().as_ref().map(|(plan, seconds)| Explanation::of(plan, *seconds, &self.machine))
+        self.last.borrow().0.as_ref().map(|(plan, seconds)| Explanation::of(plan, *seconds, &self.machine))
     }
 
     /// [`Hypercube::last`] as text.
@@ -431,10 +432,7 @@ impl Hypercube {
 
     /// Notes what has run, and for how long.
     fn note(&self, plan: Rc<Plan>, seconds: Option<f64>) {
-        match &mut *self.last.borrow_mut() {
-            Some((last, time)) if Rc::ptr_eq(last, &plan) => *time = seconds,
-            last => *last = Some((plan, seconds)),
-        }
+        self.last.borrow_mut().note(&plan, seconds);
         if log::log_enabled!(log::Level::Debug) {
             log::debug!("rank {}: {}", self.rank, self.explain_last());
         }

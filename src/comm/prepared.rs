@@ -102,8 +102,9 @@ impl<'c> Prepared<'c> {
         mut arguments: Result<Arguments<'a>>,
         buffers: (*mut S, *mut R),
     ) -> Result<Persistent<'a, S, R, Sc>> {
+        let Hypercube { engine, last, .. } = self.cube;
         let plan = self.planned(&mut *self.cube.engine()?, at, &mut arguments)?;
-        Ok(Persistent::of(Rc::clone(&self.cube.engine), plan, arguments?, scope, buffers))
+        Ok(Persistent::of(Rc::clone(engine), Rc::clone(last), plan, arguments?, scope, buffers))
     }
 
     #[inline]
@@ -113,21 +114,34 @@ impl<'c> Prepared<'c> {
         at: &'static Location<'static>,
         arguments: &mut Result<Arguments>,
     ) -> Result<Rc<Plan>> {
-        let element = match arguments {
-            Ok(arguments) => {
-                self.call.count = arguments.count;
-                if let Some(asked) = &self.asked {
-                    arguments.besides.clone_from(&asked.besides);
-                }
-                Ok(arguments.element)
+        if let Ok(made) = arguments {
+            self.call.count = made.count;
+            if let Some(asked) = &self.asked {
+                made.besides.clone_from(&asked.besides);
             }
-            Err(error) => Err(&*error),
-        };
+            if let Err(error) = self.fits() {
+                *arguments = Err(error);
+            }
+        }
+        let element = arguments.as_ref().map(|made| made.element);
         let chosen = self.asked.as_ref().and_then(|asked| asked.chosen.as_ref());
         let plan = self.cube.planned(engine, at, &self.call, element, self.options(), chosen)?;
-        match self.lengths.map(|lengths| self.compared(&plan, lengths)) {
+        match self.lengths.map(|lengths| compared(lengths, plan.lengths)) {
             Some(Err(error)) => Err(self.cube.refused(engine, at, &self.call, error)),
             _ => Ok(plan),
+        }
+    }
+
+    /// Compares the lengths where the call may be longer than what is passed: it must not even be planned, as a plan takes memory by its
+    /// length. (Others are compared with those of a plan, which has been made before as a rule.)
+    fn fits(&self) -> Result<()> {
+        let Prepared { cube, call, lengths, .. } = self;
+        match lengths {
+            Some(lengths) if call.layout.is_some() || call.count > lengths[0].max(lengths[1]) => {
+                call.check()?;
+                compared(*lengths, (call.send_len(cube.rank), call.receive_len(cube.rank)))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -137,11 +151,12 @@ impl<'c> Prepared<'c> {
         let others = besides.take().map_or(String::new(), |words| format!("{words}, "));
         *besides = Some(format!("{others}in place").into());
     }
+}
 
-    fn compared(&self, plan: &Plan, [send, receive]: [usize; 2]) -> Result<()> {
-        length("send", send, plan.lengths.0, "what this rank contributes")?;
-        length("receive", receive, plan.lengths.1, "what this rank gets")
-    }
+/// Compares lengths with those that a rank is to pass: both of what is sent, and of what is received.
+fn compared([send, receive]: [usize; 2], (contributes, gets): (usize, usize)) -> Result<()> {
+    length("send", send, contributes, "what this rank contributes")?;
+    length("receive", receive, gets, "what this rank gets")
 }
 
 impl Hypercube {

@@ -30,7 +30,7 @@ unsafe fn arguments<'b, 'd>(
 impl Hypercube {
     /// The name of the algorithm of the last collective on this communicator: [`Hypercube::last`] without all else.
     pub fn last_algorithm(&self) -> Option<&'static str> {
-        self.last.borrow().as_ref().map(|(plan, _)| plan.choice.algorithm.name)
+        self.last.borrow().0.as_ref().map(|(plan, _)| plan.choice.algorithm.name)
     }
 
     /// What a call would get on another machine: as [`crate::select::choose`], with what the environment asks for.

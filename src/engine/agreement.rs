@@ -7,7 +7,7 @@ use super::finding::{gone, lost, told, understood, Called, AGREED, LEFT};
 use super::note::Note;
 use super::record::Records;
 use crate::error::Error;
-use crate::executor::board::{Board, Line};
+use crate::executor::board::{cut, Board, Line, FINDING_WORDS};
 use crate::executor::{Transport, Trouble};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -113,6 +113,8 @@ impl Agreement {
 
     /// Something is wrong: says so to all ranks, unless one was faster; what counts from now on.
     pub fn find(&mut self, finding: &str, transport: &mut dyn Transport) -> Error {
+        // As much as a board holds, so that all say the same.
+        let finding = cut(finding, FINDING_WORDS);
         let first = self.board.as_ref().is_none_or(|board| board.find(finding));
         if first {
             let note = Note::Finding(finding.into()).encode();

@@ -148,10 +148,11 @@ impl Engine {
             self.executions.push(Execution::unused(self.executions.len() as u32));
             self.executions.len() as u32 - 1
         });
+        // Before anything starts, so that it ends with the engine whatever happens.
+        self.active.push(place);
         let mut means = Means { transport: &mut *self.transport, spans: &mut self.spans };
         let execution = &mut self.executions[place as usize];
         let started = execution.start(plan, stamp, arguments, attended, &mut means);
-        self.active.push(place);
         let ticket = Ticket { place, number: stamp.number };
         match started {
             Ok(()) => self.settle(place),

@@ -19,18 +19,27 @@ const PUBLISHED_WITHIN: Duration = Duration::from_millis(100);
 /// Bytes of the words of a call.
 pub(crate) const CALL_WORDS: usize = 8 * 30;
 
+/// Bytes of a finding.
+pub(crate) const FINDING_WORDS: usize = 8 * 127;
+
+/// As much of a text as so many bytes hold.
+pub(crate) fn cut(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 /// A text, its length first.
 #[repr(C)]
 struct Text<const WORDS: usize>([AtomicU64; WORDS]);
 
 impl<const WORDS: usize> Text<WORDS> {
     fn set(&self, text: &str) {
-        let mut end = text.len().min(8 * (WORDS - 1));
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        self.0[0].store(end as u64, Ordering::Relaxed);
-        for (word, bytes) in self.0[1..].iter().zip(text.as_bytes()[..end].chunks(8)) {
+        let text = cut(text, 8 * (WORDS - 1));
+        self.0[0].store(text.len() as u64, Ordering::Relaxed);
+        for (word, bytes) in self.0[1..].iter().zip(text.as_bytes().chunks(8)) {
             let mut eight = [0; 8];
             eight[..bytes.len()].copy_from_slice(bytes);
             word.store(u64::from_ne_bytes(eight), Ordering::Relaxed);
@@ -81,7 +90,7 @@ pub(crate) struct Line {
     /// Where in which call it waits for whom.
     waiting: Text<32>,
     /// What has gone wrong, if this rank was the first to find it.
-    finding: Text<128>,
+    finding: Text<{ FINDING_WORDS / 8 + 1 }>,
 }
 
 impl Line {

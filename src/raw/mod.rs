@@ -44,7 +44,7 @@ mod user_operation;
 pub(crate) mod view;
 
 use crate::buffer::{Buffer, BufferMut, Elements, ElementsMut};
-use crate::collective::{Call, InPlace};
+use crate::collective::{Blocks, Call, InPlace};
 use crate::engine::{Shared, Ticket};
 use crate::error::{Error, Result};
 use crate::executor::memory::Span;
@@ -278,8 +278,9 @@ pub(crate) unsafe fn packed<'d>(
         packing.pack(buffers.send, send, &mut sent);
     }
     // What is received into may also be what is sent, or stay as it is in part.
-    let apart = call.layout.is_some();
-    let stays = apart || call.in_place || call.collective.meaning().in_place == InPlace::Always;
+    let meaning = call.collective.meaning();
+    let apart = call.layout.is_some() || meaning.blocks == Blocks::Neighbors;
+    let stays = apart || call.in_place || meaning.in_place == InPlace::Always;
     if receive > 0 && stays {
         packing.pack(buffers.receive, receive, &mut received);
     }

@@ -31,7 +31,7 @@ pub use collection::{multiple_scope, Ended, RequestCollection};
 use crate::engine::arguments::Arguments;
 use crate::engine::{poll_others, Shared, Ticket};
 use crate::error::{Error, Result};
-use crate::plan::Plan;
+use crate::plan::{Last, Plan};
 use sealed::Started;
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -340,6 +340,8 @@ pub fn wait_all<'a, D: ?Sized + 'a, S: Scope<'a>>(requests: impl IntoIterator<It
 /// ```
 pub struct Persistent<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a> = StaticScope> {
     engine: Shared,
+    /// Its communicator's.
+    last: Rc<RefCell<Last>>,
     plan: Rc<Plan>,
     arguments: Arguments<'a>,
     ticket: Option<Ticket>,
@@ -354,12 +356,13 @@ impl<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a>> Persistent<'a, S, R, Sc> {
     /// Of a plan, and of arguments that come of the buffers.
     pub(crate) fn of(
         engine: Shared,
+        last: Rc<RefCell<Last>>,
         plan: Rc<Plan>,
         arguments: Arguments<'a>,
         scope: Sc,
         buffers: (*mut S, *mut R),
     ) -> Persistent<'a, S, R, Sc> {
-        Persistent { engine, plan, arguments, ticket: None, scope, buffers }
+        Persistent { engine, last, plan, arguments, ticket: None, scope, buffers }
     }
 
     /// Starts the call; if it is under way, waits for it first.
@@ -375,6 +378,7 @@ impl<'a, S: ?Sized, R: ?Sized, Sc: Scope<'a>> Persistent<'a, S, R, Sc> {
             engine.intact()?;
             engine.start(&self.plan, &mut self.arguments, false)
         };
+        self.last.borrow_mut().note(&self.plan, None);
         self.ticket = Some(ticket);
         self.scope.register(Started::of(&self.engine, ticket));
         Ok(())

@@ -66,6 +66,20 @@ fn what_lies_between_blocks_stays_as_it_is() {
     assert_eq!(received, [*b"------ab--------ab-------"; 2]);
 }
 
+/// Ports that lead to no rank have blocks, too: nothing comes there.
+#[test]
+fn blocks_of_absent_neighbors_stay_as_they_are() {
+    let received = threads::run(3, |cube| {
+        let data = *b".ab...cd..";
+        let mut all = *b"----------";
+        let call = Call::new(Collective::NeighborAllToAll, 3, 1);
+        // SAFETY: two pairs each, which live until the call is over.
+        unsafe { cube.run_raw(call, &Options::default(), buffers(&data, &mut all), &PAIR, None) }.unwrap();
+        all
+    });
+    assert_eq!(received, [*b"-ab---cd--", *b"-ab-------", *b"------cd--"]);
+}
+
 /// x -> a x + b, as two bytes: first the left one.
 fn then(side: Side, from: &[u8], into: &mut [u8]) {
     for (from, into) in from.chunks_exact(2).zip(into.chunks_exact_mut(2)) {

@@ -98,3 +98,18 @@ fn a_panic_ends_all_parts() {
     let panic = outcome.expect_err("the panic is passed on");
     assert_eq!(panic.downcast_ref(), Some(&"in the third part"));
 }
+
+/// Nothing ends on rank 0 of an exclusive scan, whatever it passes: a shorter buffer, a longer one, or none.
+#[test]
+fn what_rank_0_passes_to_an_exclusive_scan_does_not_matter() {
+    on(4, |cube| {
+        let own = sent::<u64>(cube.rank(), 5 * 64 * 2);
+        for length in [0, 1, 5 * 64 + 1, 5 * 64 * 3] {
+            let mut receive = vec![7u64; if cube.rank() == 0 { length } else { own.len() }];
+            let scan = cube.exclusive_scan().algorithm("chain").packet(5);
+            scan.run(&own, &mut receive, SystemOperation::sum()).unwrap();
+            assert_eq!(cube.last().unwrap().parts, 2);
+            assert!(cube.rank() > 0 || receive == vec![7; length]);
+        }
+    });
+}

@@ -44,6 +44,27 @@ fn wrong_lengths_name_the_buffer_and_touch_nothing() {
     }
 }
 
+/// Before a plan is made of it, which would take more memory than there is.
+#[test]
+fn what_is_longer_than_its_buffers_by_far_is_not_planned() {
+    on(8, |cube| {
+        let (mut data, count) = ([7u8; 8], 1 << 50);
+        for collective in [Collective::Broadcast, Collective::AllGather, Collective::AllToAll] {
+            let call = Call::new(collective, 8, count);
+            let outcome = cube.collective(call).packet(1).run(&[], &mut data);
+            let argument = if collective == Collective::Broadcast { "receive" } else { "send" };
+            says(
+                outcome,
+                argument,
+                &[if collective == Collective::AllToAll { "9007199254740992" } else { "1125899906842624" }],
+            );
+        }
+        let outcome = cube.send(0, 7).packet(1).run(count, Some(&data.clone()), Some(&mut data));
+        assert!(outcome.is_err() || !matches!(cube.rank(), 0 | 7));
+        assert_eq!(data, [7; 8]);
+    });
+}
+
 #[test]
 fn roots_out_of_range_and_wrong_roles() {
     on(3, |cube| {

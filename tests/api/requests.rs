@@ -123,6 +123,8 @@ fn persistent_calls_are_started_again_and_again() {
                             1 => scatter.start().unwrap(),
                             _ => barrier.start().unwrap(),
                         }
+                        let started = [Collective::AllReduce, Collective::Scatter, Collective::Barrier][call];
+                        assert_eq!(cube.last().unwrap().collective, started);
                     }
                     while !scatter.test().unwrap() {}
                     assert_eq!(reduce.buffers().unwrap().1, &[step * size as u64; 2]);

@@ -152,12 +152,15 @@ static void own_types(void) {
     MPI_Type_create_resized(inner, 0, 16, &apart), MPI_Type_free(&inner);
     MPI_Type_commit(&one), MPI_Type_commit(&two), MPI_Type_commit(&apart);
     MPI_Datatype single = rank % 2 ? MPI_INT : one, pair = rank % 3 == 0 ? apart : rank % 3 == 1 ? two : MPI_2INT;
+#ifndef OPEN_MPI /* Where extents differ MPICH crashes, or gets wrong sums (5.0.2). */
+    if (pair == apart) pair = two;
+#endif
     for (int commutes = 0; commutes < 2; commutes++) {
         MPI_Op_create(add_apart, commutes, &op);
         DO(Allreduce(S, R, 9, single, op, comm));
         DO(Reduce(S, R, 9, pair, op, size - 1, comm));
         DO(Exscan(S, R, 9, pair, op, comm));
-        DO(Reduce_scatter_block(S, R, 9, single, op, comm)); /* MPICH crashes where extents differ */
+        DO(Reduce_scatter_block(S, R, 9, single, op, comm));
         START(Iallreduce(MPI_IN_PLACE, R, 9, pair, op, comm, q));
         MPI_Op_free(&op);
     }

@@ -275,9 +275,13 @@ macro_rules! vectors_and_operation {
                 receive: ElementsMut<'b, T>,
                 operation: Held<'b, O>,
             ) -> Result<Arguments<'b>> {
-                let checked = match self.0.receives() {
-                    true => length("receive", receive.len(), send.len(), "as long as send"),
-                    false => Ok(()),
+                let (receive, checked) = match self.0.receives() {
+                    true => {
+                        let checked = length("receive", receive.len(), send.len(), "as long as send");
+                        (receive, checked)
+                    }
+                    // Where nothing ends, any buffer will do, and is not looked at.
+                    false => (ElementsMut::default(), Ok(())),
                 };
                 let checked = checked.and_then(|()| reduces(&mut self.0, operation.get()));
                 checked.map(|()| Arguments::reducing(at, send.len(), send, receive, operation))
