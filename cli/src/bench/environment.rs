@@ -4,7 +4,7 @@ use super::fabric::Fabric;
 use super::results::{Environment, Host};
 use super::Side;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Bytes of a host's name, and of the set of its processors, in what ranks tell each other.
@@ -102,7 +102,10 @@ pub fn environment(
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok();
     Environment {
         hypercoll: env!("CARGO_PKG_VERSION").into(),
-        commit: commit(Path::new(env!("CARGO_MANIFEST_DIR"))),
+        // The workspace's tree: this package has none of its own.
+        commit: std::env::var("HYPERCOLL_COMMIT")
+            .ok()
+            .or_else(|| commit(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))),
         date: date(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())),
         hosts,
         fabric,
@@ -127,19 +130,21 @@ fn variables() -> BTreeMap<String, String> {
 /// The commit of the source tree, if it is still where the program was built and under git. Git itself is not asked: a
 /// process that has initialised MPI had better not fork.
 fn commit(tree: &Path) -> Option<String> {
-    if let Ok(commit) = std::env::var("HYPERCOLL_COMMIT") {
-        return Some(commit);
-    }
-    let git = tree.join(".git");
-    let head = std::fs::read_to_string(git.join("HEAD")).ok()?;
-    let Some(reference) = head.trim().strip_prefix("ref: ") else {
-        return Some(head.trim().to_string());
+    let read = |path: PathBuf| std::fs::read_to_string(path).ok().map(|text| text.trim().to_string());
+    // Where a tree is one of several, `.git` is a file that names a folder, in which another file names what they have in common.
+    let place = tree.join(".git");
+    let git = read(place.clone()).and_then(|text| Some(tree.join(text.strip_prefix("gitdir: ")?))).unwrap_or(place);
+    let common = read(git.join("commondir")).map_or(git.clone(), |common| git.join(common));
+    let head = read(git.join("HEAD"))?;
+    let Some(reference) = head.strip_prefix("ref: ") else {
+        return Some(head);
     };
-    if let Ok(commit) = std::fs::read_to_string(git.join(reference)) {
-        return Some(commit.trim().to_string());
-    }
-    let packed = std::fs::read_to_string(git.join("packed-refs")).ok()?;
-    packed.lines().find_map(|line| line.strip_suffix(reference).map(|commit| commit.trim().to_string()))
+    let packed = || {
+        let text = read(common.join("packed-refs"))?;
+        let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+        lines.find(|(_, name)| *name == reference).map(|(commit, _)| commit.to_string())
+    };
+    read(common.join(reference)).or_else(packed)
 }
 
 /// Whether waiting ranks give up the processor, as far as Open MPI's settings tell.
@@ -182,6 +187,32 @@ mod tests {
         ] {
             assert_eq!(date(seconds), text);
         }
+    }
+
+    #[test]
+    fn a_commit_is_found_in_a_tree_and_in_one_of_several() {
+        let folder = std::env::temp_dir().join(format!("hypercoll-commit-{}", std::process::id()));
+        let file = |name: &str, text: &str| {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let found = |tree: &str| commit(&folder.join(tree));
+        file("tree/.git/HEAD", "ref: refs/heads/main\n");
+        assert_eq!(found("tree"), None);
+        file("tree/.git/packed-refs", "# pack-refs with: peeled\n12 refs/heads/main2\n34 refs/heads/main\n");
+        assert_eq!(found("tree").as_deref(), Some("34"));
+        file("tree/.git/refs/heads/main", "56\n");
+        assert_eq!(found("tree").as_deref(), Some("56"));
+        file("other/.git", &format!("gitdir: {}\n", folder.join("tree/.git/worktrees/other").display()));
+        file("tree/.git/worktrees/other/HEAD", "ref: refs/heads/other\n");
+        file("tree/.git/worktrees/other/commondir", "../..\n");
+        file("tree/.git/refs/heads/other", "78\n");
+        assert_eq!(found("other").as_deref(), Some("78"));
+        file("tree/.git/worktrees/other/HEAD", "90\n");
+        assert_eq!(found("other").as_deref(), Some("90"));
+        assert_eq!(found("nowhere"), None);
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     fn message(name: &str, processors: &[usize], quota: u64) -> Vec<u8> {
