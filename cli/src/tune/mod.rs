@@ -135,8 +135,7 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
     let (Some((_, links, packet)), true) = (measured, first) else { return Ok(()) };
     let place = place.ok().flatten();
     if let Some(place) = &place {
-        std::fs::write(place, tuning.text())
-            .map_err(|error| format!("out: cannot write {}: {error}", place.display()))?;
+        crate::output::write(place, &tuning.text())?;
     }
     let found = report::Found { tuning, links, packet, calls, place };
     if args.json {
