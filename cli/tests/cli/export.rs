@@ -55,6 +55,8 @@ fn what_cannot_be_exported_is_refused() {
     refused("export broadcast sbt --size 8 --count 1 --out /dev/null/nothing", &["out: cannot write"]);
     refused("export broadcast sbt --size 8 --count 1 --in-flight 1 --format goal --out /tmp/x", &["in-flight"]);
     refused("export broadcast sbt --size 8 --count 1 --copy nan --out /tmp/nothing", &["copy"]);
+    refused("export broadcast msbt --size 8 --count 1 --machine nosuch.toml --out /tmp/nothing", &["machine", "auto"]);
+    refused("export broadcast msbt --size 8 --count 1 --tuning nosuch.toml --out /tmp/nothing", &["tuning", "auto"]);
 }
 
 #[test]
