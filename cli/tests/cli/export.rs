@@ -71,3 +71,18 @@ fn growth_has_a_row_for_the_choice_and_every_algorithm() {
     }
     refused("growth --max-dim 21", &["max-dim"]);
 }
+
+#[test]
+fn pictures_of_growth_say_what_grows() {
+    let out = directory("growth");
+    let picture = |line: &str| {
+        assert_eq!(hypercoll(&format!("growth {line} --max-dim 10 --out {}", out.display())).code, Some(0), "{line}");
+        fs::read_to_string(out.join(format!("growth-{}.svg", line.split(' ').next().expect("a name"))))
+            .expect("a picture")
+    };
+    let long = picture("broadcast --count 1000");
+    assert!(long.contains("broadcast, 1000 elements\n") || long.contains("broadcast, 1000 elements<"), "{long}");
+    assert!(!picture("barrier").contains("element") && picture("broadcast").contains("broadcast, one element"));
+    assert!(!long.contains("10^6"), "{long}");
+    fs::remove_dir_all(out).expect("removed");
+}
