@@ -86,3 +86,20 @@ fn pictures_of_growth_say_what_grows() {
     assert!(!long.contains("10^6"), "{long}");
     fs::remove_dir_all(out).expect("removed");
 }
+
+#[test]
+fn scale_refuses_what_it_cannot_run() {
+    for (argument, word) in [
+        ("--ranks 0", "--ranks"),
+        ("--per-host 0", "--per-host"),
+        ("--minutes=-5", "minutes"),
+        ("--minutes nan", "minutes"),
+        ("--minutes inf", "minutes"),
+        ("--algorithm nonsense", "nonsense"),
+        ("--algorithm msbt --collectives barrier", "msbt"),
+    ] {
+        let out = directory("scale");
+        refused(&format!("scale --out {} {argument}", out.display()), &[word]);
+        fs::remove_dir_all(out).expect("removed");
+    }
+}
