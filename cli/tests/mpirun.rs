@@ -201,6 +201,25 @@ fn exit_codes_come_through() {
     }
 }
 
+/// What was measured is not lost with standard output, and is not there in part.
+#[test]
+fn results_are_kept_before_they_are_printed() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("kept-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (file, program) = (folder.join("results.json"), hypercoll());
+    std::fs::write(&file, "from before").expect("a file");
+    let [file, program] = [&file, &program].map(|path| path.to_str().expect("a path"));
+    // More than is printed at once.
+    let bench = "bench barrier --native none --repetitions 2000 --seconds 600 --json --out";
+    let words = ["-c", r#"exec "$0" "$@" >/dev/full"#, program].into_iter().chain(bench.split(' ')).chain([file]);
+    let output = mpirun(1, Path::new("sh"), &words.collect::<Vec<_>>());
+    assert_eq!(output.code, Some(2), "{}", output.told());
+    let results: serde_json::Value = serde_json::from_slice(&std::fs::read(file).expect("the results")).expect("JSON");
+    assert_eq!(results["ranks"], 1);
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 1);
+    std::fs::remove_dir_all(folder).expect("the folder is ours");
+}
+
 /// A rank that has no experiment says so, once, and the others do not wait for it.
 #[test]
 fn a_rank_that_cannot_begin_ends_the_job() {

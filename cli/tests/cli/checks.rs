@@ -212,22 +212,6 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
 }
 
-/// What was measured is not lost with standard output.
-#[test]
-#[cfg(target_os = "linux")]
-fn results_are_kept_before_they_are_printed() {
-    let file = std::env::temp_dir().join(format!("hypercoll-kept-{}.json", std::process::id()));
-    let bench = "bench broadcast --threads 2 --sizes 8 --seconds 1 --repetitions 2 --out";
-    let mut command = Command::new("sh");
-    command.args(["-c", r#"exec "$@" >/dev/full"#, "sh", env!("CARGO_BIN_EXE_hypercoll")]);
-    command.args(bench.split(' ')).arg(&file);
-    let output = run(command);
-    assert_eq!(output.code, Some(2), "{}", output.told());
-    let results: Value = serde_json::from_slice(&std::fs::read(&file).expect("the results")).expect("JSON");
-    assert_eq!(results["ranks"], 2);
-    std::fs::remove_file(file).expect("the file is ours");
-}
-
 #[test]
 fn explain_lists_the_candidates_in_order() {
     for (line, size) in [
