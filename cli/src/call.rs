@@ -1,12 +1,23 @@
 //! The arguments of one call, for every subcommand that takes one apart.
 
 use crate::Failure;
+use clap::builder::RangedU64ValueParser;
 use hypercoll::address::Hosts;
 use hypercoll::algorithm::{Algorithm, Latency, Order, Parameters, PortModel};
 use hypercoll::collective::{check_permutation, Call, Collective, Permutation};
 use hypercoll::schedule::Avoided;
 use hypercoll::select::Options;
 use hypercoll::topology::sbnt::Variant;
+use std::ops::RangeInclusive;
+
+/// Ranks of a call that is looked at and not made, and of a host of one.
+pub const RANKS: RangeInclusive<u64> = 1..=1 << 20;
+
+/// The count that is asked for; a barrier has none.
+pub fn count(collective: Collective, count: Option<usize>) -> Result<usize, Failure> {
+    let count = count.or((!collective.has_data()).then_some(0));
+    count.ok_or_else(|| Failure::Usage(format!("count: {collective} needs --count")))
+}
 
 /// What a call is, apart from its collective, the number of ranks and the count. What is left open becomes the first of a few
 /// usual choices that the algorithm serves.
@@ -28,7 +39,7 @@ pub struct CallArgs {
     #[arg(long, value_delimiter = ',', value_parser = link)]
     avoid: Vec<(usize, usize)>,
     /// The ranks of each host, where hosts have several: 4,4,2
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = RangedU64ValueParser::<usize>::new().range(RANKS))]
     hosts: Vec<usize>,
     /// With --hosts: ranks go to the hosts in turn, and not host after host
     #[arg(long, requires = "hosts")]
@@ -72,7 +83,6 @@ impl CallArgs {
         ports: Option<PortModel>,
     ) -> Result<(Call, Parameters), Failure> {
         let collective = algorithm.collective;
-        self.check(collective, size)?;
         let mut refusal = None;
         // The call that the user names or would expect first; a port model that suits it before another call.
         for call in self.calls(collective, size, count)? {
@@ -91,13 +101,17 @@ impl CallArgs {
         (!self.hosts.is_empty()).then(|| self.hosts.iter().sum())
     }
 
+    /// Whether ranks are told to be on several hosts.
+    pub fn is_spread(&self) -> bool {
+        self.hosts.len() > 1
+    }
+
     /// The call that the user would expect first, and what is asked of it, for a subcommand that takes no algorithm or leaves the
     /// parameters open.
     ///
     /// # Errors
     /// A message that names the argument at fault.
     pub fn open(&self, collective: Collective, size: usize, count: usize) -> Result<(Call, Options), Failure> {
-        self.check(collective, size)?;
         let call = self.calls(collective, size, count)?.into_iter().next();
         let call = call.ok_or_else(|| Failure::Usage(format!("size: no usual {collective} on {size} ranks")))?;
         let Self { packet, ports, symmetrized, order, variant, latency, .. } = self;
@@ -139,8 +153,7 @@ impl CallArgs {
                     "hosts: {collective} makes no difference between them, nor does it with --avoid"
                 ));
             }
-            let ranks: usize = self.hosts.iter().sum();
-            if ranks != size {
+            if let Some(ranks) = self.ranks().filter(|&ranks| ranks != size) {
                 return refuse(format!("hosts: they have {ranks} ranks together, not {size}"));
             }
         }
@@ -153,8 +166,15 @@ impl CallArgs {
         Ok(())
     }
 
-    /// The calls to consider: one if the user leaves nothing open.
+    /// The calls to consider, checked: one if the user leaves nothing open.
     fn calls(&self, collective: Collective, size: usize, count: usize) -> Result<Vec<Call>, Failure> {
+        self.check(collective, size)?;
+        let calls = self.unchecked(collective, size, count)?;
+        calls.iter().try_for_each(Call::check).map_err(|error| error.to_string())?;
+        Ok(calls)
+    }
+
+    fn unchecked(&self, collective: Collective, size: usize, count: usize) -> Result<Vec<Call>, Failure> {
         let mut call = Call::new(collective, size, count).with_root(self.root);
         (call.in_place, call.ordered) = (self.in_place, self.ordered);
         call.hosts = Hosts::with_ranks(&self.hosts, self.by_node);

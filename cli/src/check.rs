@@ -31,7 +31,7 @@ pub struct CheckArgs {
     show: Option<usize>,
     /// Check every algorithm: sizes 1 to 33, 64, 128 and 256, every root up to size 33 and a few beyond, all port models, orders
     /// and variants, several counts and packets, faulty links
-    #[arg(long, conflicts_with_all = ["collective", "algorithm", "show"])]
+    #[arg(long, conflicts_with_all = ["collective", "algorithm", "size", "count", "CallArgs", "show"])]
     all: bool,
     /// With --all: fewer sizes, in less than three minutes on two cores; the last line says what is left out
     #[arg(long, requires = "all", conflicts_with_all = ["collective", "algorithm"])]

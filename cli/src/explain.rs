@@ -1,9 +1,10 @@
 //! `hypercoll explain`: which algorithm a call gets, and why.
 
 use crate::bench::sizes::show_bytes;
-use crate::call::CallArgs;
+use crate::call::{count, CallArgs, RANKS};
 use crate::machine::MachineArgs;
 use crate::Failure;
+use clap::builder::RangedU64ValueParser;
 use hypercoll::algorithm::{Algorithm, Parameters};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::select::{candidates, Candidate, Candidates, Choice, Machine, Options, Settings};
@@ -24,8 +25,8 @@ pub struct ExplainArgs {
     #[arg(long)]
     count: Option<usize>,
     /// Number of ranks [default: those of --hosts, or 8]
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
-    size: Option<u64>,
+    #[arg(long, value_parser = RangedU64ValueParser::<usize>::new().range(RANKS))]
+    size: Option<usize>,
     /// Bytes of an element
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     element_bytes: u64,
@@ -42,14 +43,15 @@ pub struct ExplainArgs {
 }
 
 pub fn run(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let size = args.size.map_or_else(|| args.call.ranks().unwrap_or(8), |size| size as usize);
+    let size = args.size.or(args.call.ranks()).unwrap_or(8);
+    if size as u64 > *RANKS.end() {
+        return Err(Failure::Usage(format!("hosts: {size} ranks; {} to {} are possible", RANKS.start(), RANKS.end())));
+    }
     let element = args.element_bytes as usize;
-    let count = args.count.or((!args.collective.has_data()).then_some(0));
-    let count = count.ok_or_else(|| Failure::Usage(format!("count: {} needs --count", args.collective)))?;
+    let count = count(args.collective, args.count)?;
     let (call, mut options) = args.call.open(args.collective, size, count)?;
-    call.check().map_err(|error| error.to_string())?;
     options.algorithm.clone_from(&args.algorithm);
-    let settings = args.machine.settings(args.call.ranks().is_some())?;
+    let settings = args.machine.settings(args.call.is_spread())?;
     let choice = settings.overrides.choose(&call, element, &options, &settings.machine);
     let choice = choice.map_err(|error| Failure::Usage(error.to_string()))?;
     // What else could have served with the parameters that are asked for.

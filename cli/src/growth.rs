@@ -20,7 +20,7 @@ pub struct GrowthArgs {
     /// Only this collective
     collective: Option<Collective>,
     /// Largest dimension: up to 2^N ranks
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(10..=20))]
+    #[arg(long, default_value_t = LAST, value_parser = clap::value_parser!(u32).range(10..=i64::from(LAST)))]
     max_dim: u32,
     /// Elements of the vector or of a block
     #[arg(long, default_value_t = 1)]
@@ -33,7 +33,9 @@ pub struct GrowthArgs {
     json: bool,
 }
 
-/// A number of ranks that is no power of two.
+/// The largest dimension.
+const LAST: u32 = 20;
+/// A number of ranks that is no power of two: between the last two powers.
 const ODD: usize = 1_000_003;
 /// An algorithm whose plan takes longer is not asked for more ranks.
 const LONG: Duration = Duration::from_secs(1);
@@ -95,7 +97,7 @@ fn choice(collective: Collective, size: usize, count: usize) -> Option<Plan> {
 
 pub fn run(args: &GrowthArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let mut sizes: Vec<usize> = (10..=args.max_dim).map(|dimension| 1 << dimension).collect();
-    if args.max_dim == 20 {
+    if args.max_dim == LAST {
         sizes.insert(sizes.len() - 1, ODD);
     }
     let mut plans: Vec<Plan> = Vec::new();
@@ -116,7 +118,7 @@ pub fn run(args: &GrowthArgs, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(directory) = &args.out {
         std::fs::create_dir_all(directory).map_err(|error| format!("out: {}: {error}", directory.display()))?;
         for collective in Collective::ALL {
-            let Some(figure) = figure(collective, &plans) else { continue };
+            let Some(figure) = figure(collective, args, &plans) else { continue };
             let path = directory.join(format!("growth-{}.svg", collective.name()));
             std::fs::write(&path, draw(&figure)?).map_err(|error| format!("out: {}: {error}", path.display()))?;
         }
@@ -145,7 +147,7 @@ pub fn run(args: &GrowthArgs, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// The times of a collective's choice and of all its algorithms.
-fn figure(collective: Collective, plans: &[Plan]) -> Option<Figure> {
+fn figure(collective: Collective, args: &GrowthArgs, plans: &[Plan]) -> Option<Figure> {
     let own = || plans.iter().filter(|plan| plan.collective == collective);
     let mut series: Vec<Series> = Vec::new();
     for plan in own() {
@@ -158,10 +160,16 @@ fn figure(collective: Collective, plans: &[Plan]) -> Option<Figure> {
     for series in &mut series {
         series.formula.clone_from(&series.simulated);
     }
+    let of = match args.count {
+        _ if !collective.has_data() => String::new(),
+        1 => ", one element".into(),
+        count => format!(", {count} elements"),
+    };
+    let odd = if args.max_dim == LAST { "; 10^6 + 3 ranks between 2^19 and 2^20" } else { "" };
     (!series.is_empty()).then(|| Figure {
         name: collective.name(),
         title: "Before the first message: the choice, and the plan of one rank",
-        setting: format!("{}, one element; 10^6 + 3 ranks between 2^19 and 2^20", collective.name()),
+        setting: format!("{}{of}{odd}", collective.name()),
         marks: "measured once, on one core",
         formula: "what the rank itself sends, receives and combines is the bound",
         x: Axis::dimension(),

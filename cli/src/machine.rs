@@ -9,8 +9,8 @@ use std::str::FromStr;
 /// Where the machine's parameters come from.
 #[derive(clap::Args)]
 pub struct MachineArgs {
-    /// Machine: shared-memory or network, or a tuning file, whatever machine it was made for [default: network with --hosts and for
-    /// export, else shared-memory]
+    /// Machine: shared-memory or network, or a tuning file, whatever machine it was made for [default: network with several
+    /// --hosts and for export, else shared-memory]
     #[arg(long, value_name = "shared-memory|network|FILE")]
     machine: Option<Where>,
     /// Tuning file to use if it was made for this machine, as HYPERCOLL_TUNING does
@@ -38,6 +38,11 @@ impl FromStr for Where {
 }
 
 impl MachineArgs {
+    /// Whether the user says anything of a machine.
+    pub fn is_said(&self) -> bool {
+        self.machine.is_some() || self.tuning.is_some()
+    }
+
     /// The machine and what the environment asks for; `spread`: ranks are on several hosts.
     ///
     /// # Errors

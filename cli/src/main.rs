@@ -10,6 +10,7 @@ mod export;
 mod figures;
 mod growth;
 mod machine;
+mod output;
 mod plot;
 #[cfg(unix)]
 mod preload;

@@ -60,6 +60,10 @@ pub fn run(args: &PreloadArgs) -> Result<(), Failure> {
     };
     // The loader takes a name with a slash as it is, wherever the program goes.
     let library = std::fs::canonicalize(&library).map_err(|error| format!("{}: {error}", library.display()))?;
+    if library.as_os_str().as_encoded_bytes().iter().any(|byte| b" :".contains(byte)) {
+        let why = "the loader takes what LD_PRELOAD says apart at spaces and colons; copy the library to a folder without, and name it (--library)";
+        return Err(format!("{}: {why}", library.display()).into());
+    }
     let mut preload = OsString::from(&library);
     if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
         preload.push(":");

@@ -1,6 +1,6 @@
 //! `hypercoll simulate`: an algorithm in virtual time.
 
-use crate::call::CallArgs;
+use crate::call::{count, CallArgs};
 use crate::Failure;
 use clap::ValueEnum;
 use hypercoll::algorithm::{registry, verify::schedules, PortModel, Shape};
@@ -20,9 +20,9 @@ pub struct SimulateArgs {
     /// Dimension of the cube: 2^N ranks
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=14))]
     dim: u32,
-    /// Elements of the vector or of a block
+    /// Elements of the vector or of a block (a barrier has none)
     #[arg(long)]
-    count: usize,
+    count: Option<usize>,
     #[command(flatten)]
     call: CallArgs,
     /// A machine of the papers; other options change single values of it
@@ -84,7 +84,8 @@ pub fn run(args: &SimulateArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let (collective, size) = (args.collective, 1usize << args.dim);
     let algorithm = registry::find(collective, &args.algorithm).map_err(|e| e.to_string())?;
     let (machine, preferred) = args.machine()?;
-    let (call, parameters) = args.call.resolve(algorithm, size, args.count, preferred)?;
+    let count = count(collective, args.count)?;
+    let (call, parameters) = args.call.resolve(algorithm, size, count, preferred)?;
     let machine = Machine { ports: parameters.ports, ..machine };
     let schedules = schedules(algorithm, &call, &parameters);
     let timeline = simulate(&schedules, &machine)
@@ -97,7 +98,7 @@ pub fn run(args: &SimulateArgs, out: &mut dyn Write) -> Result<(), Failure> {
             "collective": collective.name(),
             "algorithm": algorithm.name,
             "dimension": args.dim,
-            "count": args.count,
+            "count": count,
             "packet": parameters.packet,
             "ports": parameters.ports.name(),
             "symmetrized": parameters.symmetrized,
@@ -118,10 +119,9 @@ pub fn run(args: &SimulateArgs, out: &mut dyn Write) -> Result<(), Failure> {
     }
     writeln!(
         out,
-        "{collective} {}, n = {}, {} elements, {}{}",
+        "{collective} {}, n = {}, {count} elements, {}{}",
         algorithm.name,
         args.dim,
-        args.count,
         parameters.ports,
         if parameters.symmetrized { ", symmetrised" } else { "" }
     )?;

@@ -201,18 +201,62 @@ fn exit_codes_come_through() {
     }
 }
 
+/// What was measured is not lost with standard output, and is not there in part.
+#[test]
+fn results_are_kept_before_they_are_printed() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("kept-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (file, program) = (folder.join("results.json"), hypercoll());
+    std::fs::write(&file, "from before").expect("a file");
+    let [file, program] = [&file, &program].map(|path| path.to_str().expect("a path"));
+    // More than is printed at once.
+    let bench = "bench barrier --native none --repetitions 2000 --seconds 600 --json --out";
+    let words = ["-c", r#"exec "$0" "$@" >/dev/full"#, program].into_iter().chain(bench.split(' ')).chain([file]);
+    let output = mpirun(1, Path::new("sh"), &words.collect::<Vec<_>>());
+    assert_eq!(output.code, Some(2), "{}", output.told());
+    let results: serde_json::Value = serde_json::from_slice(&std::fs::read(file).expect("the results")).expect("JSON");
+    assert_eq!(results["ranks"], 1);
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 1);
+    std::fs::remove_dir_all(folder).expect("the folder is ours");
+}
+
+/// A rank that has no experiment says so, once, and the others do not wait for it.
+#[test]
+fn a_rank_that_cannot_begin_ends_the_job() {
+    for (ranks, others, said) in
+        [(1, 2, "rank 1: experiment: nowhere.toml"), (2, 0, "hypercoll: experiment: nowhere.toml")]
+    {
+        let program = hypercoll();
+        let wrong = ["bench", "--experiment", "nowhere.toml"];
+        let mut command =
+            if others == 0 { launch(ranks, &program, &wrong) } else { launch(ranks, &program, &["bench"]) };
+        if others > 0 {
+            command.args([":", "-n", &others.to_string()]).arg(&program).args(wrong);
+        }
+        let output = {
+            let _turn = turn();
+            run_for(Duration::from_secs(300), command)
+        };
+        assert_eq!((output.timed_out, output.code), (false, Some(2)), "{}", output.told());
+        assert_eq!(output.stderr.matches("nowhere.toml").count(), 1, "{}", output.told());
+        assert!(output.stderr.contains(said), "{}", output.told());
+    }
+}
+
 /// A rank that stands still is found out by the one that waits for it.
 #[test]
 fn a_rank_that_waits_in_vain_ends_the_job() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("in-vain-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let results = folder.join("results.json");
-    // Rank 0 creates the file when both ranks are under way; the measurement would take far longer than all limits.
+    let made = Command::new("mkfifo").arg(&results).status().expect("mkfifo");
+    assert!(made.success(), "mkfifo: {made}");
+    // Rank 0 opens and closes the pipe when both ranks are under way; the measurement would take far longer than all limits.
     let program = hypercoll();
     let bench =
         "bench broadcast --sizes 8 --algorithms direct --native none --repetitions 1000000000 --seconds 1000000";
     let bench = bench.split(' ').chain(["--out", results.to_str().expect("a path")]);
-    let stop = r#"(until [ -e "$STOP_AFTER" ]; do sleep 0.1; done; kill -s STOP $$) & exec "$0" "$@""#;
+    let stop = r#"(cat "$STOP_AFTER"; sleep 1; kill -s STOP $$) & exec "$0" "$@""#;
     let mut command = launch(1, &program, &bench.clone().collect::<Vec<_>>());
     command.args([":", "-n", "1", "sh", "-c", stop]).arg(&program).args(bench);
     command.env("STOP_AFTER", &results).env("HYPERCOLL_TIMEOUT", "10");

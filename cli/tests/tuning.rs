@@ -376,6 +376,7 @@ mod under_mpirun {
     fn tune_refuses_what_it_cannot_do() {
         for (ranks, line, word) in [
             ("1", "tune", "at least 2"),
+            ("1", "tune --check", "at least 2"),
             ("2", "tune --out /nonexistent/file.toml", "/nonexistent/file.toml"),
             ("1", "tune --seconds 0", "seconds"),
             ("1", "tune --tuning a.toml", "--check"),

@@ -4,7 +4,7 @@ use super::fabric::Fabric;
 use super::results::{Environment, Host};
 use super::Side;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Bytes of a host's name, and of the set of its processors, in what ranks tell each other.
@@ -17,12 +17,21 @@ const VARIABLES: &[&str] =
     &["OMPI_MCA_", "UCX_", "MPICH_", "MPIR_CVAR_", "I_MPI_", "FI_", "HYPERCOLL_", "RUST_LOG", "SLURM_JOB_NUM_NODES"];
 const NOISE: &[&str] = &["OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_"];
 
-/// The hosts of all ranks (all ranks call this together).
-pub(super) fn hosts(side: &Side, name: &str) -> Vec<Host> {
+/// Where all ranks are.
+#[derive(PartialEq, Debug)]
+pub(super) struct Placement {
+    /// The hosts, in the order of their first ranks.
+    pub hosts: Vec<Host>,
+    /// Whether ranks go to them in turn, and do not fill one after another.
+    pub in_turn: bool,
+}
+
+/// Where all ranks are (all ranks call this together).
+pub(super) fn placement(side: &Side, name: &str) -> Placement {
     let ranks = side.cube.size();
     let available = std::thread::available_parallelism().map_or(1, |n| n.get());
     let Some(native) = side.native else {
-        return vec![Host { name: name.into(), ranks, cores: available }];
+        return Placement { hosts: vec![Host { name: name.into(), ranks, cores: available }], in_turn: false };
     };
     let own = processors();
     let mut message = vec![0u8; NAME + PROCESSORS + 8];
@@ -39,19 +48,20 @@ pub(super) fn hosts(side: &Side, name: &str) -> Vec<Host> {
 }
 
 /// The hosts that the ranks' messages tell of. Ranks may be bound to different processors of a host.
-fn united(messages: &[u8]) -> Vec<Host> {
+fn united(messages: &[u8]) -> Placement {
     struct Seen {
         name: String,
         ranks: usize,
         processors: Vec<u8>,
         quota: u64,
     }
-    let mut hosts: Vec<Seen> = Vec::new();
+    let (mut hosts, mut in_turn) = (Vec::<Seen>::new(), false);
     for message in messages.chunks_exact(NAME + PROCESSORS + 8) {
         let (name, rest) = message.split_at(NAME);
         let (processors, quota) = rest.split_at(PROCESSORS);
         let name = String::from_utf8_lossy(name).trim_end_matches('\0').to_string();
         let quota = quota.try_into().map_or(u64::MAX, u64::from_le_bytes);
+        in_turn |= hosts.iter().rev().skip(1).any(|host| host.name == name);
         match hosts.iter_mut().find(|host| host.name == name) {
             Some(host) => {
                 host.ranks += 1;
@@ -65,7 +75,8 @@ fn united(messages: &[u8]) -> Vec<Host> {
         0 => host.quota,
         n => n.min(host.quota),
     };
-    hosts.iter().map(|host| Host { name: host.name.clone(), ranks: host.ranks, cores: cores(host) as usize }).collect()
+    let host = |host: &Seen| Host { name: host.name.clone(), ranks: host.ranks, cores: cores(host) as usize };
+    Placement { hosts: hosts.iter().map(host).collect(), in_turn }
 }
 
 /// The processors that this process may use; empty if the system does not say.
@@ -102,7 +113,10 @@ pub fn environment(
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok();
     Environment {
         hypercoll: env!("CARGO_PKG_VERSION").into(),
-        commit: commit(Path::new(env!("CARGO_MANIFEST_DIR"))),
+        // The workspace's tree: this package has none of its own.
+        commit: std::env::var("HYPERCOLL_COMMIT")
+            .ok()
+            .or_else(|| commit(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))),
         date: date(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())),
         hosts,
         fabric,
@@ -127,19 +141,21 @@ fn variables() -> BTreeMap<String, String> {
 /// The commit of the source tree, if it is still where the program was built and under git. Git itself is not asked: a
 /// process that has initialised MPI had better not fork.
 fn commit(tree: &Path) -> Option<String> {
-    if let Ok(commit) = std::env::var("HYPERCOLL_COMMIT") {
-        return Some(commit);
-    }
-    let git = tree.join(".git");
-    let head = std::fs::read_to_string(git.join("HEAD")).ok()?;
-    let Some(reference) = head.trim().strip_prefix("ref: ") else {
-        return Some(head.trim().to_string());
+    let read = |path: PathBuf| std::fs::read_to_string(path).ok().map(|text| text.trim().to_string());
+    // Where a tree is one of several, `.git` is a file that names a folder, in which another file names what they have in common.
+    let place = tree.join(".git");
+    let git = read(place.clone()).and_then(|text| Some(tree.join(text.strip_prefix("gitdir: ")?))).unwrap_or(place);
+    let common = read(git.join("commondir")).map_or(git.clone(), |common| git.join(common));
+    let head = read(git.join("HEAD"))?;
+    let Some(reference) = head.strip_prefix("ref: ") else {
+        return Some(head);
     };
-    if let Ok(commit) = std::fs::read_to_string(git.join(reference)) {
-        return Some(commit.trim().to_string());
-    }
-    let packed = std::fs::read_to_string(git.join("packed-refs")).ok()?;
-    packed.lines().find_map(|line| line.strip_suffix(reference).map(|commit| commit.trim().to_string()))
+    let packed = || {
+        let text = read(common.join("packed-refs"))?;
+        let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+        lines.find(|(_, name)| *name == reference).map(|(commit, _)| commit.to_string())
+    };
+    read(common.join(reference)).or_else(packed)
 }
 
 /// Whether waiting ranks give up the processor, as far as Open MPI's settings tell.
@@ -184,6 +200,32 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_commit_is_found_in_a_tree_and_in_one_of_several() {
+        let folder = std::env::temp_dir().join(format!("hypercoll-commit-{}", std::process::id()));
+        let file = |name: &str, text: &str| {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let found = |tree: &str| commit(&folder.join(tree));
+        file("tree/.git/HEAD", "ref: refs/heads/main\n");
+        assert_eq!(found("tree"), None);
+        file("tree/.git/packed-refs", "# pack-refs with: peeled\n12 refs/heads/main2\n34 refs/heads/main\n");
+        assert_eq!(found("tree").as_deref(), Some("34"));
+        file("tree/.git/refs/heads/main", "56\n");
+        assert_eq!(found("tree").as_deref(), Some("56"));
+        file("other/.git", &format!("gitdir: {}\n", folder.join("tree/.git/worktrees/other").display()));
+        file("tree/.git/worktrees/other/HEAD", "ref: refs/heads/other\n");
+        file("tree/.git/worktrees/other/commondir", "../..\n");
+        file("tree/.git/refs/heads/other", "78\n");
+        assert_eq!(found("other").as_deref(), Some("78"));
+        file("tree/.git/worktrees/other/HEAD", "90\n");
+        assert_eq!(found("other").as_deref(), Some("90"));
+        assert_eq!(found("nowhere"), None);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
     fn message(name: &str, processors: &[usize], quota: u64) -> Vec<u8> {
         let mut message = vec![0; NAME + PROCESSORS];
         message[..name.len()].copy_from_slice(name.as_bytes());
@@ -197,6 +239,16 @@ mod tests {
         let bound =
             [message("a", &[0], u64::MAX), message("a", &[9], u64::MAX), message("b", &[0, 1, 2, 3], 2)].concat();
         let host = |name: &str, ranks, cores| Host { name: name.into(), ranks, cores };
-        assert_eq!(united(&bound), [host("a", 2, 2), host("b", 1, 2)]);
+        assert_eq!(united(&bound).hosts, [host("a", 2, 2), host("b", 1, 2)]);
+    }
+
+    #[test]
+    fn ranks_fill_one_host_after_another_or_go_to_them_in_turn() {
+        for (names, in_turn) in
+            [("a", false), ("aab", false), ("abbcc", false), ("abab", true), ("aaba", true), ("abcb", true)]
+        {
+            let messages: Vec<u8> = names.chars().flat_map(|name| message(&name.to_string(), &[], 1)).collect();
+            assert_eq!(united(&messages).in_turn, in_turn, "{names}");
+        }
     }
 }

@@ -51,11 +51,14 @@ pub fn of(experiment: &Experiment, size: usize, machine: &Machine, native: bool)
     for (collective, sizes) in &experiment.runs {
         for &bytes in sizes {
             // Of permutations the reversal: with all bits of the address different, it is the longest way on the cube.
-            let call = experiment.lengths.call(*collective, size, bytes / ELEMENT, experiment.seed);
-            if largest_buffer(&call) > experiment.largest_buffer {
+            let equal = Call::new(*collective, size, bytes / ELEMENT);
+            let call = || experiment.lengths.call(*collective, size, bytes / ELEMENT, experiment.seed);
+            // What cannot be counted is too large, too.
+            let call = equal.check().ok().map(|()| call());
+            let Some(call) = call.filter(|call| largest_buffer(call) <= experiment.largest_buffer) else {
                 left_out.push(format!("{collective} of {}", super::sizes::show_bytes(bytes)));
                 continue;
-            }
+            };
             let mut add = |implementation: String, options| {
                 jobs.push(Job { call: call.clone(), bytes, implementation, options, forced: None });
             };
@@ -141,7 +144,7 @@ fn same(a: &Schedule, b: &Schedule) -> bool {
 /// Bytes of the largest buffer that some rank passes.
 pub fn largest_buffer(call: &Call) -> usize {
     // The root has the largest ones; without a root all are alike.
-    call.send_len(call.root).max(call.receive_len(call.root)) * ELEMENT
+    call.send_len(call.root).max(call.receive_len(call.root)).saturating_mul(ELEMENT)
 }
 
 #[cfg(test)]
@@ -194,9 +197,13 @@ mod tests {
 
     #[test]
     fn buffers_beyond_the_limit_are_left_out() {
-        let text = "name = 'a'\nlargest_buffer = '1KiB'\n[[run]]\ncollectives = ['all-to-all']\nsizes = '128,256'";
+        let text = "name = 'a'\nlargest_buffer = '1KiB'\n[[run]]\ncollectives = ['all-to-all']\nsizes = '128,256,8589934592GiB'";
         let (jobs, left_out) = of(&experiment::parse(text).unwrap(), 8, &machine(), false);
         assert!(jobs.iter().all(|job| job.bytes == 128));
-        assert_eq!(left_out, ["all-to-all of 256 B"]);
+        assert_eq!(left_out, ["all-to-all of 256 B", "all-to-all of 8589934592 GiB"]);
+        let text = "name = 'a'\nlengths = 'zipf'\n[[run]]\ncollectives = ['scatter']\nsizes = '8589934592GiB'";
+        for size in [1, 2, 64] {
+            assert_eq!(of(&experiment::parse(text).unwrap(), size, &machine(), false).1.len(), 1, "{size}");
+        }
     }
 }

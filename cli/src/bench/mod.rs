@@ -3,6 +3,7 @@
 pub mod arena;
 pub mod budget;
 mod candidates;
+mod collect;
 pub mod environment;
 mod experiment;
 pub mod fabric;
@@ -24,23 +25,19 @@ mod screening;
 pub mod sizes;
 pub mod statistics;
 
-use crate::Failure;
+use crate::{output, Failure};
 use experiment::Experiment;
+use fabric::Fabric;
 use hypercoll::collective::Collective;
 use hypercoll::{threads, Hypercube, SystemOperation};
-use measure::Measured;
+use jobs::Job;
 use native::Native;
 use progress::Progress;
-use results::{Environment, Host, Method, Results, Row, RowParameters};
-use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
 /// Bytes of an element.
 pub const ELEMENT: usize = size_of::<f64>();
-
-/// A barrier that takes longer than this (in seconds) is one of ranks that do not give up their processor.
-const CRAWLING: f64 = 2e-3;
 
 /// Arguments of `hypercoll bench`.
 #[derive(clap::Args, Clone)]
@@ -134,6 +131,23 @@ impl Side<'_> {
         }
     }
 
+    /// What a rank has come to, where all ranks have come to something (which they find out together). Else the first of those that have not
+    /// says why, and all others end without a word.
+    fn agreed<T>(&self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        let rank = self.cube.rank();
+        // The first rank has the largest number.
+        let own = if outcome.is_err() { (self.cube.size() - rank) as f64 } else { 0.0 };
+        let mut first = [own];
+        self.maximum(&mut first)?;
+        if first[0] > own {
+            return Err(Failure::Usage(String::new()));
+        }
+        outcome.map_err(|failure| match failure {
+            Failure::Usage(why) if rank > 0 => Failure::Usage(format!("rank {rank}: {why}")),
+            failure => failure,
+        })
+    }
+
     /// A failure in the midst of a collective leaves the others waiting: it ends them all.
     fn sound(&self, outcome: hypercoll::Result<()>) -> Result<(), Failure> {
         outcome.map_err(|error| {
@@ -182,10 +196,9 @@ fn under_mpi(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Failure> {
     debug_assert_eq!(universe.world().size() as usize, cube.size());
     let outcome = on_rank(args, &Side { cube: &cube, native: Some(&native) }, &host, library, out);
     // While MPI is up: when the first rank has gone with an error, the launcher ends the others, and their words are lost.
-    // What all ranks would say alike is said once.
     outcome.map_err(|failure| {
         let (Failure::Usage(message) | Failure::Found(message)) = &failure;
-        if !message.is_empty() && (cube.rank() == 0 || matches!(failure, Failure::Found(_))) {
+        if !message.is_empty() {
             eprintln!("hypercoll: {message}");
         }
         match failure {
@@ -213,53 +226,60 @@ struct Library {
     standard: Option<String>,
 }
 
-/// All of it, on one rank; rank 0 prints.
-fn on_rank(args: &BenchArgs, side: &Side, host: &str, library: Library, out: &mut dyn Write) -> Result<(), Failure> {
+/// What is to be done.
+struct Plan {
+    experiment: Experiment,
+    fabric: Option<Fabric>,
+    jobs: Vec<Job>,
+    left_out: Vec<String>,
+}
+
+/// The plan of one rank, as far as it alone can tell.
+fn plan(args: &BenchArgs, side: &Side) -> Result<Plan, Failure> {
     let experiment = experiment::of(args)?;
     let fabric = environment::fabric()?;
     let with_native = side.native.is_some() && args.native != NativeMode::None;
     let (jobs, left_out) = jobs::of(&experiment, side.cube.size(), side.cube.machine(), with_native);
+    if !args.list && jobs.is_empty() {
+        return Err(Failure::Usage("largest_buffer: no job is small enough".into()));
+    }
+    // A file that cannot be written is better found out before than after the measurement.
+    if let Some(path) = args.out.as_ref().filter(|_| !args.list && side.cube.rank() == 0) {
+        output::check(path)?;
+    }
+    Ok(Plan { experiment, fabric, jobs, left_out })
+}
+
+/// All of it, on one rank; rank 0 prints.
+fn on_rank(args: &BenchArgs, side: &Side, host: &str, library: Library, out: &mut dyn Write) -> Result<(), Failure> {
+    let Plan { experiment, fabric, jobs, left_out } = side.agreed(plan(args, side))?;
     let first = side.cube.rank() == 0;
     if args.list {
         return if first { list(&jobs, out) } else { Ok(()) };
     }
-    if jobs.is_empty() {
-        return Err(Failure::Usage("largest_buffer: no job is small enough".into()));
-    }
-    // A file that cannot be written is better found out before than after the measurement.
-    let (file, refusal) = match args.out.as_ref().filter(|_| first).map(|path| (path, File::create(path))) {
-        Some((_, Ok(file))) => (Some(file), None),
-        Some((path, Err(error))) => (None, Some(format!("out: cannot write {}: {error}", path.display()))),
-        None => (None, None),
-    };
-    let mut refused = [f64::from(u8::from(refusal.is_some()))];
-    side.maximum(&mut refused)?;
-    if refused[0] > 0.0 {
-        return Err(Failure::Usage(refusal.unwrap_or_default()));
-    }
-    let hosts = environment::hosts(side, host);
+    let placement = environment::placement(side, host);
     let native_at_best = args.native == NativeMode::Best;
     let measured = measure::measure(side, &experiment, jobs, native_at_best, &Progress::new(first))?;
     if !first {
         return Ok(());
     }
-    let environment = environment::environment(hosts, fabric, library.name, library.standard);
-    let results = collect(experiment, environment, side.cube, left_out, measured);
+    let in_turn = placement.in_turn;
+    let environment = environment::environment(placement.hosts, fabric, library.name, library.standard);
+    let results = collect::collect(experiment, environment, in_turn, side.cube, left_out, measured);
+    let json = serde_json::to_string(&results).map_err(|error| error.to_string())? + "\n";
+    // Standard output may fail, and what was measured is kept; the file may fail, and it is printed.
+    let kept = args.out.as_ref().map_or(Ok(()), |path| output::write(path, &json));
     if args.json {
-        writeln!(out, "{}", serde_json::to_string(&results).map_err(|error| error.to_string())?)?;
+        out.write_all(json.as_bytes())?;
     } else {
         report::header(&results, out)?;
         report::tables(&results, out)?;
         report::summary(&results, out)?;
     }
-    if let Some(mut file) = file {
-        file.write_all(serde_json::to_string(&results).map_err(|error| error.to_string())?.as_bytes())?;
-        file.write_all(b"\n")?;
-    }
-    Ok(())
+    Ok(kept?)
 }
 
-fn list(jobs: &[jobs::Job], out: &mut dyn Write) -> Result<(), Failure> {
+fn list(jobs: &[Job], out: &mut dyn Write) -> Result<(), Failure> {
     for job in jobs {
         let packet = job.options.as_ref().and_then(|o| o.packet).filter(|packet| *packet < job.call.space().len());
         let packet = packet.map_or(String::new(), |p| format!(" of {}", sizes::show_bytes(p * ELEMENT)));
@@ -268,128 +288,6 @@ fn list(jobs: &[jobs::Job], out: &mut dyn Write) -> Result<(), Failure> {
     }
     writeln!(out, "{} jobs", jobs.len())?;
     Ok(())
-}
-
-fn collect(
-    experiment: Experiment,
-    environment: Environment,
-    cube: &Hypercube,
-    left_out: Vec<String>,
-    measured: Measured,
-) -> Results {
-    let machine = cube.machine();
-    let ranks = measured.jobs.first().map_or(0, |job| job.call.size);
-    let oversubscribed = environment.hosts.iter().any(|host| host.ranks > host.cores);
-    let mut warnings = warnings(&experiment, &environment, oversubscribed, &measured);
-    warnings.extend(measured.screened.warnings);
-    let on: Vec<usize> = environment.hosts.iter().map(|host| host.ranks).collect();
-    let fabric = environment.fabric.clone().filter(|fabric| fabric.holds(&on));
-    if let (Some(fabric), None) = (&environment.fabric, &fabric) {
-        warnings.push(format!(
-            "no limits are given: HYPERCOLL_FABRIC tells of a {fabric}, but the hosts have {on:?} ranks"
-        ));
-    }
-    let rows = measured.jobs.iter().zip(measured.samples).zip(measured.explanations);
-    let results = rows.filter_map(|((job, samples), explanation)| {
-        let summary = statistics::Summary::of(&samples)?;
-        let bytes = job.bandwidth_bytes();
-        Some(Row {
-            collective: job.call.collective.name().into(),
-            size_bytes: job.bytes,
-            count: job.bytes / ELEMENT,
-            lengths: lengths::places(&job.call).map(|(lengths, _)| lengths),
-            element: "f64".into(),
-            implementation: job.implementation.clone(),
-            algorithm: explanation.as_ref().map(|e| e.algorithm.to_string()),
-            source: explanation.as_ref().map(|e| e.source.to_string()),
-            parameters: explanation.as_ref().map(|e| RowParameters {
-                // A packet that holds all is none.
-                packet_bytes: e.parameters.packet.filter(|p| *p < job.call.space().len()).map(|p| p * ELEMENT),
-                ports: e.parameters.ports.name().into(),
-                symmetrized: e.parameters.symmetrized,
-            }),
-            native: job.is_native(),
-            predicted_s: explanation.as_ref().map(|e| e.predicted),
-            median_s: summary.median,
-            ci_low_s: summary.interval.map(|(low, _)| low),
-            ci_high_s: summary.interval.map(|(_, high)| high),
-            limit_s: fabric.as_ref().and_then(|fabric| fabric.limit(&job.call, ELEMENT)),
-            min_s: summary.min,
-            max_s: summary.max,
-            algbw: (bytes > 0).then(|| bytes as f64 / summary.median),
-            samples_s: samples,
-        })
-    });
-    Results {
-        environment,
-        ranks,
-        oversubscribed,
-        warnings,
-        results: results.collect(),
-        screening: measured.screened.tried,
-        method: Method {
-            experiment: experiment.name,
-            description:
-                "barrier of the library (over links by dissemination) before every repetition; time = maximum over ranks; jobs in \
-                          shuffled order in every pass; warm-up discarded; results verified beforehand; native algorithms \
-                          are forced on duplicates of the communicator"
-                    .into(),
-            passes: experiment.passes,
-            passes_done: measured.passes_done,
-            repetitions: experiment.repetitions,
-            warm_up: experiment.warm_up,
-            pause: experiment.pause,
-            seconds: experiment.seconds,
-            seconds_taken: measured.seconds,
-            seed: experiment.seed,
-            lengths: experiment.lengths,
-            confidence: statistics::CONFIDENCE,
-            machine: Some((machine.name.clone(), machine.tau, machine.t_c)),
-            times: Some(machine.times()),
-            transport: Some(cube.transport()),
-            packet_bytes: experiment.packet,
-            left_out,
-        },
-    }
-}
-
-fn warnings(
-    experiment: &Experiment,
-    environment: &Environment,
-    oversubscribed: bool,
-    measured: &Measured,
-) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let over: Vec<&Host> = environment.hosts.iter().filter(|host| host.ranks > host.cores).collect();
-    let open_mpi = environment.mpi_library.contains("Open MPI");
-    if let Some(host) = over.first() {
-        if measured.barrier > CRAWLING || open_mpi && !environment::yields() {
-            warnings.push(format!(
-                "{} ranks share {} cores of {} and seem not to give them up while they wait (a barrier takes {:.0} us): times \
-                 are of little worth; with Open MPI use --oversubscribe or --mca mpi_yield_when_idle 1",
-                host.ranks,
-                host.cores,
-                host.name,
-                measured.barrier * 1e6
-            ));
-        }
-    }
-    if !oversubscribed
-        && open_mpi
-        && environment::yields()
-        && environment.variables.contains_key("OMPI_MCA_mpi_yield_when_idle")
-    {
-        warnings
-            .push("ranks yield their cores although there are enough (mpi_yield_when_idle): latencies suffer".into());
-    }
-    let passes = experiment.passes.min(experiment.repetitions);
-    if 2 * measured.passes_done <= passes && passes > 1 {
-        warnings.push(format!("time was enough for {} of {passes} passes only (see --seconds)", measured.passes_done));
-    }
-    if environment.debug_build {
-        warnings.push("this is a debug build; build with --release to measure".into());
-    }
-    warnings
 }
 
 /// What the default experiment leaves out: operations on matrices, which are made of what it measures.
@@ -401,6 +299,7 @@ const MATRICES: [Collective; 4] =
 mod tests {
     use super::*;
     use clap::Parser;
+    use results::Results;
 
     #[derive(Parser)]
     struct Cli {

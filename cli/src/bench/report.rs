@@ -9,7 +9,7 @@ use std::io::{self, Write};
 /// What is known before the measurement.
 pub fn header(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let environment = &results.environment;
-    let commit = environment.commit.as_deref().map_or(String::new(), |c| format!(" ({})", &c[..c.len().min(10)]));
+    let commit = environment.commit.as_deref().map_or(String::new(), |c| format!(" ({c:.10})"));
     writeln!(out, "# hypercoll {}{commit} bench, {}", environment.hypercoll, environment.date)?;
     writeln!(out, "# MPI: {}", environment.mpi_library)?;
     let hosts: Vec<String> = environment

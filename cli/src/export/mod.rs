@@ -7,7 +7,7 @@ mod simgrid;
 mod tests;
 
 use crate::bench::sizes::show_bytes;
-use crate::call::CallArgs;
+use crate::call::{count, CallArgs};
 use crate::machine::MachineArgs;
 use crate::Failure;
 use clap::ValueEnum;
@@ -195,16 +195,16 @@ fn resolve(args: &ExportArgs) -> Result<Export, Failure> {
         return Err(Failure::Usage("in-flight: for SimGrid's traces only".into()));
     }
     let in_flight = args.in_flight.map(|turns| turns as usize);
-    let count = args.count.or((!args.collective.has_data()).then_some(0));
-    let count = count.ok_or_else(|| Failure::Usage(format!("count: {} needs --count", args.collective)))?;
+    let count = count(args.collective, args.count)?;
     if args.algorithm != "auto" {
+        if args.machine.is_said() {
+            return Err(Failure::Usage("machine, tuning: for auto only, which is chosen for a machine".into()));
+        }
         let algorithm = registry::find(args.collective, &args.algorithm).map_err(|error| error.to_string())?;
         let (call, parameters) = args.call.resolve(algorithm, size, count, None)?;
-        call.check().map_err(|error| error.to_string())?;
         return Ok(Export { algorithm, call, parameters, chosen: None, element, work, in_flight });
     }
     let (call, options) = args.call.open(args.collective, size, count)?;
-    call.check().map_err(|error| error.to_string())?;
     let settings = args.machine.settings(true)?;
     let choice = settings.overrides.choose(&call, element, &options, &settings.machine);
     let choice = choice.map_err(|error| error.to_string())?;

@@ -6,8 +6,10 @@ mod points;
 mod report;
 mod simulator;
 
+use crate::call::RANKS;
 use crate::export::{Export, Format, Work};
 use crate::Failure;
+use clap::builder::RangedU64ValueParser;
 use hypercoll::address::Hosts;
 use hypercoll::collective::{Call, Collective};
 use hypercoll::select::{choose, parse_bytes, Choice, Options};
@@ -42,22 +44,22 @@ pub struct ScaleArgs {
     #[arg(long, value_delimiter = ',')]
     collectives: Vec<Collective>,
     /// Numbers of ranks [default: 64, 1000, 1024, 4096, 4097]
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = RangedU64ValueParser::<usize>::new().range(RANKS))]
     ranks: Vec<usize>,
     /// Ranks on each host [default: 1, 16]
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = RangedU64ValueParser::<usize>::new().range(RANKS))]
     per_host: Vec<usize>,
     /// Bytes of a vector, or of all blocks together [default: 8 to 16 MiB]
     #[arg(long, value_delimiter = ',', value_parser = parse_bytes)]
     bytes: Vec<usize>,
-    /// Only this algorithm of ours, and no selectors
+    /// Only this algorithm of ours, for the collectives that have it, and no selectors
     #[arg(long)]
     algorithm: Option<String>,
     /// Seconds after which a collective of a selector is given up, and one of ours after three times as many
     #[arg(long, default_value_t = 10)]
     limit: u64,
     /// Minutes for all points: those that are not begun by then are left out, and counted [default: 14; no limit for points asked for]
-    #[arg(long)]
+    #[arg(long, value_parser = minutes)]
     minutes: Option<f64>,
     /// Draw and print what an earlier run has left in the directory, and run nothing
     #[arg(long)]
@@ -78,8 +80,14 @@ impl ScaleArgs {
     /// When time is over.
     fn end(&self) -> Option<Instant> {
         let minutes = self.minutes.or(if self.asks() { None } else { Some(MINUTES) })?;
-        Some(Instant::now() + Duration::try_from_secs_f64(60.0 * minutes).ok()?)
+        // What is longer than a clock can tell is no limit.
+        Instant::now().checked_add(Duration::try_from_secs_f64(60.0 * minutes).ok()?)
     }
+}
+
+fn minutes(text: &str) -> Result<f64, String> {
+    let minutes = text.parse().ok().filter(|minutes: &f64| minutes.is_finite() && *minutes >= 0.0);
+    minutes.ok_or_else(|| format!("'{text}' is no number of minutes"))
 }
 
 /// What a point came to.
@@ -125,9 +133,9 @@ pub fn run(args: &ScaleArgs, out: &mut dyn Write) -> Result<(), Failure> {
     fs::create_dir_all(&args.out).map_err(|error| format!("out: cannot make {}: {error}", args.out.display()))?;
     let path = args.out.join("scale.json");
     if !args.draw {
+        let points = points::chosen(args)?;
         let simgrid = SimGrid::new(&args.out.join("simgrid"), args.limit, args.end())?;
         let papers = if args.asks() { Vec::new() } else { papers::rows(&simgrid, &[3, 5])? };
-        let points = points::chosen(args);
         run_points(&simgrid, &points, args, |found| {
             let left_out = points.len() - found.len();
             let found: Vec<Value> = found.iter().map(Found::json).collect();

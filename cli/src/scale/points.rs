@@ -3,6 +3,7 @@
 use super::network::Network;
 use super::ScaleArgs;
 use clap::ValueEnum;
+use hypercoll::algorithm::registry::find;
 use hypercoll::collective::Collective;
 
 /// A call on ranks on a network.
@@ -77,14 +78,22 @@ fn or<T: Clone>(asked: &[T], usual: &[T]) -> Vec<T> {
 }
 
 /// The points that the arguments ask for: of what is asked for all, of the rest the usual ones.
-pub fn chosen(args: &ScaleArgs) -> Vec<Point> {
+///
+/// # Errors
+/// An algorithm that no collective of them has.
+pub fn chosen(args: &ScaleArgs) -> Result<Vec<Point>, String> {
+    let has = |collective: Collective| args.algorithm.as_ref().is_none_or(|name| find(collective, name).is_ok());
+    let collectives: Vec<Collective> = or(&args.collectives, &COLLECTIVES).into_iter().filter(|c| has(*c)).collect();
+    if let Some(name) = args.algorithm.as_ref().filter(|_| collectives.is_empty()) {
+        return Err(format!("algorithm: {name} is none of these collectives' (see hypercoll algorithms)"));
+    }
     let (sizes, networks): (&[usize], &[Network]) =
         if args.short { (&SIZES[..1], &Network::value_variants()[..3]) } else { (&SIZES, Network::value_variants()) };
     let mut points = Vec::new();
     for size in or(&args.ranks, sizes) {
         for network in or(&args.networks, networks) {
             for per_host in or(&args.per_host, if args.short { &[1] } else { &[1, 16] }) {
-                for collective in or(&args.collectives, &COLLECTIVES) {
+                for &collective in &collectives {
                     let mut blocks = Vec::new();
                     for bytes in or(&args.bytes, &BYTES) {
                         let point = Point { network, size, per_host, collective, bytes };
@@ -99,5 +108,35 @@ pub fn chosen(args: &ScaleArgs) -> Vec<Point> {
             }
         }
     }
-    points
+    Ok(points)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: ScaleArgs,
+    }
+
+    fn collectives(line: &str) -> Result<Vec<Collective>, String> {
+        let arguments =
+            ["scale", "--out", "x", "--ranks", "64", "--bytes", "8", "--networks", "star", "--per-host", "1"];
+        let args = Cli::parse_from(arguments.into_iter().chain(line.split_whitespace())).args;
+        Ok(chosen(&args)?.into_iter().map(|point| point.collective).collect())
+    }
+
+    #[test]
+    fn collectives_without_an_algorithm_have_no_points() {
+        assert_eq!(collectives("").map(|all| all.len()), Ok(COLLECTIVES.len()));
+        let with = collectives("--algorithm msbt").expect("some have it");
+        assert!(with.contains(&Collective::Broadcast) && !with.contains(&Collective::Barrier), "{with:?}");
+        assert!(
+            collectives("--algorithm dissemination --collectives broadcast,barrier").is_ok_and(|all| all.len() == 1)
+        );
+        assert!(collectives("--algorithm msbt --collectives barrier").is_err_and(|why| why.contains("msbt")));
+    }
 }

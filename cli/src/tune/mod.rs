@@ -76,6 +76,9 @@ pub fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let universe = mpi::initialize().ok_or_else(|| "MPI is initialised already".to_string())?;
     let ranks = ranks::Ranks::new(universe.world())?;
     let outcome = match args.check {
+        _ if ranks.size < 2 => {
+            Err(Failure::Usage("ranks: 1; a machine is measured between at least 2 (mpirun -n 8 ...)".into()))
+        }
         true => check::run(args, &ranks, out),
         false => tune(args, &ranks, out),
     };
@@ -107,9 +110,6 @@ const AT_WORK: usize = 7;
 fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<(), Failure> {
     use crate::bench::progress::Progress;
     use hypercoll::select::tuning::Tuning;
-    if ranks.size < 2 {
-        return Err(Failure::Usage("ranks: 1; a machine is measured between at least 2 (mpirun -n 8 ...)".into()));
-    }
     let first = ranks.rank == 0;
     let origin = report::origin(ranks);
     // A file that cannot be written is better found out before than after the measurement.
@@ -135,8 +135,7 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
     let (Some((_, links, packet)), true) = (measured, first) else { return Ok(()) };
     let place = place.ok().flatten();
     if let Some(place) = &place {
-        std::fs::write(place, tuning.text())
-            .map_err(|error| format!("out: cannot write {}: {error}", place.display()))?;
+        crate::output::write(place, &tuning.text())?;
     }
     let found = report::Found { tuning, links, packet, calls, place };
     if args.json {

@@ -8,7 +8,7 @@ use crate::bench::environment::date;
 use crate::bench::sizes::show_bytes;
 use crate::bench::statistics::Summary;
 use crate::bench::ELEMENT;
-use crate::Failure;
+use crate::{output, Failure};
 use hypercoll::algorithm::PortModel;
 use hypercoll::select::tuning::{default_place, host_name, mpi_name, Here, Origin, Tuning};
 use hypercoll::select::Candidate;
@@ -16,7 +16,6 @@ use mpi::collective::SystemOperation;
 use mpi::traits::*;
 use mpi::Rank;
 use serde_json::{json, Value as Json};
-use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -50,11 +49,8 @@ pub fn place(out: Option<&Path>, host: &str, shares_memory: bool) -> Result<Opti
     if let Some(place) = &place {
         let folder = place.parent().filter(|_| out.is_none());
         let made = folder.map_or(Ok(()), std::fs::create_dir_all);
-        let there = place.exists();
-        let opened = made.and_then(|()| OpenOptions::new().append(true).create(true).open(place));
-        // Should the measurement fail, no empty file stays behind.
-        let opened = opened.and_then(|_| if there { Ok(()) } else { std::fs::remove_file(place) });
-        opened.map_err(|error| format!("out: cannot write {}: {error}", place.display()))?;
+        made.map_err(|error| format!("out: cannot write {}: {error}", place.display()))?;
+        output::check(place)?;
     }
     Ok(place)
 }

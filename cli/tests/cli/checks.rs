@@ -74,6 +74,12 @@ fn check_refuses_what_it_cannot_check() {
     refused("check permute permuted_send --size 3 --permutation 0,1,1", &["permutation"]);
     refused("check broadcast sbt --permutation 0,1", &["permutation"]);
     refused("check broadcast sbt --show 8", &["show", "8"]);
+    for ignored in ["--size 13", "--count 60", "--packet 7", "--root 0", "--hosts 4,4", "--ordered"] {
+        refused(&format!("check --all --short {ignored}"), &[&ignored[..6]]);
+    }
+    refused(&format!("check broadcast sbt --count {}", usize::MAX), &["count"]);
+    refused(&format!("check all-gather bruck --size 8 --count {}", 1u64 << 61), &["count"]);
+    refused(&format!("simulate all-gather bruck --dim 3 --count {}", 1u64 << 61), &["count"]);
     refused("simulate broadcast nonsense --dim 3 --count 1", &["nonsense", "sbt", "msbt"]);
     refused("simulate broadcast sbt --dim 3", &["--count"]);
     refused("simulate broadcast sbt --dim 3 --count 1 --tau=-1", &["tau"]);
@@ -255,6 +261,14 @@ fn explain_says_why() {
     assert!(words.starts_with("exchange of 500 x 8 B on 8 ranks, root 2, peer 5\n"), "{words}");
     let words = hypercoll("explain barrier").stdout;
     assert!(words.starts_with("barrier on 8 ranks\n"), "{words}");
+    let machine = |hosts: &str| {
+        parsed(&format!("explain broadcast --count 1000 --hosts {hosts} --json"))["machine"]["name"].clone()
+    };
+    assert_eq!(machine("8"), parsed("explain broadcast --count 1000 --json")["machine"]["name"]);
+    assert_eq!(machine("4,4"), parsed("explain broadcast --count 1000 --machine network --json")["machine"]["name"]);
+    for hosts in ["0,8", "18446744073709551615,9", "2000000", "1048576,1"] {
+        refused(&format!("explain broadcast --count 1000 --hosts {hosts}"), &["hosts"]);
+    }
     refused("explain broadcast", &["--count"]);
     refused("explain broadcast --count 1 --algorithm nonsense", &["nonsense", "msbt"]);
     refused("explain broadcast --count 1 --packet 0", &["packet"]);

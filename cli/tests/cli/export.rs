@@ -55,6 +55,8 @@ fn what_cannot_be_exported_is_refused() {
     refused("export broadcast sbt --size 8 --count 1 --out /dev/null/nothing", &["out: cannot write"]);
     refused("export broadcast sbt --size 8 --count 1 --in-flight 1 --format goal --out /tmp/x", &["in-flight"]);
     refused("export broadcast sbt --size 8 --count 1 --copy nan --out /tmp/nothing", &["copy"]);
+    refused("export broadcast msbt --size 8 --count 1 --machine nosuch.toml --out /tmp/nothing", &["machine", "auto"]);
+    refused("export broadcast msbt --size 8 --count 1 --tuning nosuch.toml --out /tmp/nothing", &["tuning", "auto"]);
 }
 
 #[test]
@@ -68,4 +70,36 @@ fn growth_has_a_row_for_the_choice_and_every_algorithm() {
         has_keys(row, &["collective", "algorithm", "size", "seconds", "operations", "bytes"], "growth");
     }
     refused("growth --max-dim 21", &["max-dim"]);
+}
+
+#[test]
+fn pictures_of_growth_say_what_grows() {
+    let out = directory("growth");
+    let picture = |line: &str| {
+        assert_eq!(hypercoll(&format!("growth {line} --max-dim 10 --out {}", out.display())).code, Some(0), "{line}");
+        fs::read_to_string(out.join(format!("growth-{}.svg", line.split(' ').next().expect("a name"))))
+            .expect("a picture")
+    };
+    let long = picture("broadcast --count 1000");
+    assert!(long.contains("broadcast, 1000 elements\n") || long.contains("broadcast, 1000 elements<"), "{long}");
+    assert!(!picture("barrier").contains("element") && picture("broadcast").contains("broadcast, one element"));
+    assert!(!long.contains("10^6"), "{long}");
+    fs::remove_dir_all(out).expect("removed");
+}
+
+#[test]
+fn scale_refuses_what_it_cannot_run() {
+    for (argument, word) in [
+        ("--ranks 0", "--ranks"),
+        ("--per-host 0", "--per-host"),
+        ("--minutes=-5", "minutes"),
+        ("--minutes nan", "minutes"),
+        ("--minutes inf", "minutes"),
+        ("--algorithm nonsense", "nonsense"),
+        ("--algorithm msbt --collectives barrier", "msbt"),
+    ] {
+        let out = directory("scale");
+        refused(&format!("scale --out {} {argument}", out.display()), &[word]);
+        fs::remove_dir_all(out).expect("removed");
+    }
 }

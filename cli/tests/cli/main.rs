@@ -3,6 +3,8 @@
 mod checks;
 mod export;
 mod lists;
+#[cfg(unix)]
+mod preload;
 #[path = "../../../tests/common/process.rs"]
 mod process;
 mod times;

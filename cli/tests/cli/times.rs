@@ -85,6 +85,7 @@ fn every_row_is_simulated_and_checked_by_its_name() {
 
 #[test]
 fn calls_are_what_the_command_line_says() {
+    assert_eq!(parsed("simulate barrier dissemination --dim 3 --json")["count"], 0);
     // A send across two of four dimensions: the shortest paths have two links.
     let value = parsed("simulate send oc_send_1 --dim 4 --count 60 --root 3 --peer 6 --json");
     assert_eq!((&value["rounds"], &value["transmissions"]), (&json!(2), &json!(120)));
