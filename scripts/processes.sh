@@ -6,8 +6,14 @@
 
 mark_processes() { export HYPERCOLL_RUN=${HYPERCOLL_RUN:+$HYPERCOLL_RUN/}$$-$RANDOM$RANDOM; }
 
-# The numbers of the processes with our mark that live.
-ours() { { grep -lzE "^HYPERCOLL_RUN=$HYPERCOLL_RUN(/|\$)" /proc/[0-9]*/environ 2>/dev/null || true; } | cut -d / -f 3; }
+# The numbers of the processes with our mark that live. (Not through a pipe: what is at its other end has the mark, too.)
+ours() {
+    local file
+    for file in $(grep -lzE "^HYPERCOLL_RUN=$HYPERCOLL_RUN(/|\$)" /proc/[0-9]*/environ 2>/dev/null || true); do
+        file=${file#/proc/}
+        echo "${file%/environ}"
+    done
+}
 
 # Ends the processes whose numbers a command prints: first asks, then, after two seconds, forces.
 end_all() { # command ...
