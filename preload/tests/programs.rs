@@ -75,6 +75,23 @@ fn nothing_is_touched_beyond_the_edges_of_buffers() {
 }
 
 /// See the program.
+/// See the program.
+#[test]
+fn memory_may_be_sent_and_received_into_at_once() {
+    if !cfg!(open_mpi) {
+        return eprintln!("this MPI refuses that");
+    }
+    let program = built("tests/programs/aliases.c", "aliases", &[]);
+    for (ranks, arguments, looks) in [(2, &[][..], "1"), (3, &["all"], "0"), (5, &["all"], "0")] {
+        let variables = [ALL[0], ALL[1], ("OMPI_MCA_mpi_param_check", looks), ("HYPERCOLL_REPORT", "-")];
+        let output = through_hypercoll(&variables, ranks, &program, arguments);
+        assert_eq!(output.code, Some(0), "{ranks} ranks: {}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), ranks, "{ranks} ranks: {}", output.told());
+        let is_left = output.stdout.lines().any(|row| row.contains("  MPI: "));
+        assert!(!is_left, "{ranks} ranks: {}", output.told());
+    }
+}
+
 #[test]
 fn the_standard_is_kept_to_the_letter() {
     let program = built("tests/programs/strict.c", "strict", &[]);
