@@ -129,7 +129,8 @@ fn fortran_programs_get_the_same_results() {
     for (name, flags) in [("mpif", &["-cpp", MODULES][..]), ("f08", &["-cpp", "-DF08", MODULES])] {
         let program = built("tests/programs/collectives.f90", name, flags);
         for ranks in [1, 3] {
-            says_the_same(&program, name, ranks, &ALL);
+            let report = says_the_same(&program, name, ranks, &ALL);
+            assert!(report.contains("\"collective\":\"barrier\""), "{name}: {report}");
         }
     }
 }
