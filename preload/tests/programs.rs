@@ -8,9 +8,10 @@ mod common;
 use common::mpirun::mpirun_with;
 use common::process::run;
 use common::{
-    built, built_if_possible, built_with, has_fortran, library, says_the_same, says_what_another_says,
+    built, built_if_possible, built_with, has_fortran, library, place, says_the_same, says_what_another_says,
     through_hypercoll, ALL, MODULES,
 };
+use hypercoll::select::tuning::{host_name, mpi_name};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -320,6 +321,33 @@ fn calls_that_come_again_are_the_same() {
 }
 
 /// Ranks that a program spawns need not have the library before them: what they have in common with others is MPI's.
+/// What a tuning file says of native MPI all ranks take from the call alone, and not from what each remembers.
+#[test]
+fn ranks_with_a_tuning_file_agree() {
+    let program = built("tests/programs/tuned.c", "tuned", &[]);
+    let output = mpirun_with(&[], 2, &program, &["where"]);
+    let (host, library) = output.stdout.split_once('\n').expect("a host and an MPI");
+    let (host, mpi) = (host_name(host), mpi_name(library));
+    let text = format!(
+        "[machine]\nhost = '{host}'\ncpu = ''\nmpi = '{mpi}'\nhosts = 1\nranks = 2\nhypercoll = '{}'\ndate = ''\n\
+         [parameters]\ntau = 1e-6\nhop = 1e-6\nt_c = 1e-9\nports = 1\npairs_linked = true\npacket = 4096\nburst = 0\n\
+         eager = 65536\n[shared_memory]\ncores = 2\n[checked]\nranks = '1 x 2'\n\
+         times = [{{ collective = 'all-reduce', bytes = 40, algorithm = 'native', time = 1e-9 }}]\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    let file = place("tuned.toml");
+    std::fs::write(&file, text).expect("a place for a file");
+    let tuning = [ALL[0], ALL[1], ("HYPERCOLL_TUNING", file.to_str().expect("a path"))];
+    // (With a report, nothing is remembered.)
+    for report in [&[][..], &[("HYPERCOLL_REPORT", "-")]] {
+        let output = through_hypercoll(&[&tuning, report].concat(), 2, &program, &[]);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), 2, "{}", output.told());
+        let said = ["MPI: measured faster", "ours: "].map(|by| output.stdout.contains(by));
+        assert_eq!(said, [!report.is_empty(); 2], "{}", output.told());
+    }
+}
+
 #[test]
 fn spawned_ranks_are_not_waited_for() {
     let program = built("tests/programs/spawned.c", "spawned", &[]);
