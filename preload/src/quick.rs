@@ -60,8 +60,8 @@ struct Known {
     form: AtomicUsize,
 }
 
-/// No communicator.
-const NONE: usize = 1;
+/// No communicator, nor anything that a program may pass for one: neither an integer as [`native::word`] has it, nor an address.
+const NONE: usize = 1 << 62;
 /// Calls of a collective that are known at a time, a power of two from 64 on.
 const KEPT: usize = 128;
 
