@@ -362,6 +362,22 @@ static void lists(void) {
 }
 #endif
 
+/* A persistent request among others that are none: nothing is started. */
+static void started_with_none(void) {
+    long one = 1, sum = -1;
+    int class, codes[2];
+    MPI_Request ours, list[2];
+    PREPARE(Allreduce_init, &one, &sum, 1, MPI_LONG, MPI_SUM, comm, MPI_INFO_NULL, &ours);
+    list[0] = ours, list[1] = MPI_REQUEST_NULL;
+    codes[0] = MPI_Startall(2, list), codes[1] = PMPI_Startall(1, &list[1]);
+    MPI_Error_class(codes[0], &codes[0]), MPI_Error_class(codes[1], &class);
+    check(codes[0] == class && class != MPI_SUCCESS && list[0] == ours, "start of one that is none");
+    check(MPI_Start(&ours) == MPI_SUCCESS, "start after a list that was refused");
+    MPI_Wait(&ours, MPI_STATUS_IGNORE);
+    check(sum == size, "sum after a list that was refused");
+    MPI_Request_free(&ours);
+}
+
 /* What cannot be done with a request is refused, and the empty status is empty. */
 static void refused(void) {
     MPI_Request request, copy;
@@ -393,6 +409,7 @@ static void refused(void) {
         MPI_Error_class(codes[i][0], &codes[i][0]), MPI_Error_class(codes[i][1], &codes[i][1]);
         check(codes[i][0] == codes[i][1] && codes[i][0] != MPI_SUCCESS, "no handle");
     }
+    started_with_none();
     memset(&status, 77, sizeof status);
     MPI_Wait(&request, &status);
     MPI_Get_count(&status, MPI_LONG, &count);
