@@ -517,6 +517,17 @@ static void differ(void) {
     MPI_Errhandler_free(&handler);
 }
 
+/* More persistent calls than are served at a time: the others are MPI's. */
+static void plenty(void) {
+    enum { PLENTY = 260 };
+    static long mine[PLENTY], sums[PLENTY];
+    static MPI_Request requests[PLENTY];
+    for (int i = 0; i < PLENTY; i++) PREPARE(Allreduce_init, &mine[i], &sums[i], 1, MPI_LONG, MPI_SUM, comm, MPI_INFO_NULL, &requests[i]);
+    for (int i = 0; i < PLENTY; i++) mine[i] = rank + i;
+    MPI_Startall(PLENTY, requests), MPI_Waitall(PLENTY, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < PLENTY; i++) check(sums[i] == (long)size * i + size * (size - 1) / 2, "one of plenty"), MPI_Request_free(&requests[i]);
+}
+
 int main(int argc, char **argv) {
     struct {
         const char *name;
@@ -534,6 +545,7 @@ int main(int argc, char **argv) {
     MPI_Barrier(comm);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (argc < 2 || !strcmp(argv[1], all[i].name) || !strcmp(argv[1], "all")) all[i].run();
+    if (argc > 1 && !strcmp(argv[1], "plenty")) plenty();
     /* Some are never freed. */
     static long left[2];
     static MPI_Request open[2];
