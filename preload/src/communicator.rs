@@ -48,8 +48,8 @@ pub struct Communicator {
     pub left: Option<&'static str>,
     /// The hypercube of the last call, if it was not a blocking one.
     pub last: Weak<Hypercube>,
-    /// What was last asked of the machine: whether native MPI is faster for a collective, with so many elements of so many bytes.
-    faster: [Option<(Collective, usize, usize, bool)>; 4],
+    /// What was last asked of the machine, and whether native MPI is faster.
+    faster: [Option<(Asked, bool)>; 4],
     /// Who makes which calls, by collective and size.
     trials: FxHashMap<(Kind, u32), Trial>,
     /// The calls for which that is tried out.
@@ -57,6 +57,9 @@ pub struct Communicator {
     /// Its place in the list.
     place: usize,
 }
+
+/// What says whether native MPI is faster: a collective, how many elements of how many bytes, and whether their order matters.
+type Asked = (Collective, usize, usize, bool);
 
 /// Whether the program has made nonblocking calls.
 static STARTS: AtomicBool = AtomicBool::new(false);
@@ -469,15 +472,14 @@ impl Communicator {
         {
             return false;
         }
+        let asked = (call.collective, call.count, element, call.ordered);
         let place = (call.collective as usize ^ call.count) % self.faster.len();
-        if let Some((collective, count, bytes, faster)) = self.faster[place] {
-            if (collective, count, bytes) == (call.collective, call.count, element) {
-                return faster;
-            }
+        if let Some((_, faster)) = self.faster[place].filter(|(known, _)| *known == asked) {
+            return faster;
         }
         let call = placed(call, cube);
         let faster = cube.machine().native_is_faster(&call, element);
-        self.faster[place] = Some((call.collective, call.count, element, faster));
+        self.faster[place] = Some((asked, faster));
         faster
     }
 }

@@ -30,11 +30,17 @@ struct named {
     uint32_t group;
 };
 
-/* Writes the predefined datatypes, at most so many; how many there are. */
+/* Whether this MPI has it: Open MPI's handles of what its compilers do not have stand for no data, and are refused by its functions. */
+static int has(MPI_Datatype type) {
+    int size = 0;
+    return type != MPI_DATATYPE_NULL && PMPI_Type_size(type, &size) == MPI_SUCCESS && size > 0;
+}
+
+/* Writes the predefined datatypes, at most so many; how many there are. MPI is up. */
 size_t hypercoll_types(struct named *types, size_t room) {
     size_t n = 0;
 #define TYPE(type, kind)                                                              \
-    if ((type) != MPI_DATATYPE_NULL && n < room) {                                    \
+    if (n < room && has(type)) {                                                      \
         types[n].name = #type;                                                        \
         types[n].handle = (uintptr_t)(type);                                          \
         types[n++].group = (kind);                                                    \

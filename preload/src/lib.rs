@@ -12,7 +12,7 @@
 //! ```text
 //! c        the functions that are exported
 //! signatures    what each collective is called with, in C and in Fortran
-//! fortran  the same in Fortran, where MPI's own wrappers would pass us by
+//! fortran, f08    the same in Fortran, where MPI's own wrappers would pass us by
 //! calls    one function a collective: buffers, counts, datatypes and operations as the library takes them
 //! requests nonblocking and persistent calls: who sees to it that they go on, and what MPI knows of them
 //! communicator, datatype, operation    what they are of MPI's handles
@@ -33,6 +33,8 @@ pub mod c;
 mod calls;
 mod communicator;
 mod datatype;
+#[cfg(not(open_mpi))]
+pub mod f08;
 mod failure;
 mod foreign;
 #[cfg(open_mpi)]

@@ -60,8 +60,8 @@ struct Known {
     form: AtomicUsize,
 }
 
-/// No communicator.
-const NONE: usize = 1;
+/// No communicator, nor anything that a program may pass for one: neither an integer as [`native::word`] has it, nor an address.
+const NONE: usize = 1 << 62;
 /// Calls of a collective that are known at a time, a power of two from 64 on.
 const KEPT: usize = 128;
 
@@ -175,8 +175,8 @@ pub fn remember(kind: Kind, comm: MPI_Comm, key: Option<Key>, stands: *const Ato
     if !predefined || facts.asked.report.is_some() || session::several_threads() || EXPLAINED.load(Relaxed) {
         return;
     }
-    // Another operation of the program's may come to have the same handle.
-    if again.is_some() && operation != 0 && facts.operations.iter().all(|(known, _)| *known != operation) {
+    // Another operation of the program's may come to have the same handle, on one rank alone, and whether it commutes says who makes the call.
+    if operation != 0 && facts.operations.iter().all(|(known, _)| *known != operation) {
         return;
     }
     let (table, place) = (&TABLES[kind as usize], key.place(comm));

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 const BEFORE: u8 = 0;
 const ACTIVE: u8 = 1;
@@ -145,6 +145,9 @@ pub fn tables(_: &Turn) -> &'static mut Tables {
 
 /// The environment, when it is read, is that of MPI_Init; what makes no sense in it is said, and leaves everything to MPI.
 pub fn begin() {
+    // Several threads may come here, if each makes its first call after an MPI_Init that went another way.
+    static BEGINS: Mutex<()> = Mutex::new(());
+    let _one_of_them = BEGINS.lock().unwrap_or_else(PoisonError::into_inner);
     if STATE.load(Ordering::Acquire) != BEFORE {
         return;
     }
@@ -225,7 +228,7 @@ pub fn begin() {
     let _ = FACTS.set(facts);
     let requests = Requests::default();
     let tables = Tables { layouts: FxHashMap::default(), communicators: Communicators::default(), requests, report };
-    // SAFETY: the state says that nobody uses it yet, and this is the thread that initialises MPI.
+    // SAFETY: the state says that nobody uses it yet, and one thread is here at a time.
     unsafe { *OWN.0.get() = Some(tables) };
     STATE.store(ACTIVE, Ordering::Release);
 }

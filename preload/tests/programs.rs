@@ -8,9 +8,10 @@ mod common;
 use common::mpirun::mpirun_with;
 use common::process::run;
 use common::{
-    built, built_if_possible, built_with, has_fortran, library, says_the_same, says_what_another_says,
+    built, built_if_possible, built_with, has_fortran, library, place, says_the_same, says_what_another_says,
     through_hypercoll, ALL, MODULES,
 };
+use hypercoll::select::tuning::{host_name, mpi_name};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -75,6 +76,23 @@ fn nothing_is_touched_beyond_the_edges_of_buffers() {
 }
 
 /// See the program.
+/// See the program.
+#[test]
+fn memory_may_be_sent_and_received_into_at_once() {
+    if !cfg!(open_mpi) {
+        return eprintln!("this MPI refuses that");
+    }
+    let program = built("tests/programs/aliases.c", "aliases", &[]);
+    for (ranks, arguments, looks) in [(2, &[][..], "1"), (3, &["all"], "0"), (5, &["all"], "0")] {
+        let variables = [ALL[0], ALL[1], ("OMPI_MCA_mpi_param_check", looks), ("HYPERCOLL_REPORT", "-")];
+        let output = through_hypercoll(&variables, ranks, &program, arguments);
+        assert_eq!(output.code, Some(0), "{ranks} ranks: {}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), ranks, "{ranks} ranks: {}", output.told());
+        let is_left = output.stdout.lines().any(|row| row.contains("  MPI: "));
+        assert!(!is_left, "{ranks} ranks: {}", output.told());
+    }
+}
+
 #[test]
 fn the_standard_is_kept_to_the_letter() {
     let program = built("tests/programs/strict.c", "strict", &[]);
@@ -112,7 +130,8 @@ fn fortran_programs_get_the_same_results() {
     for (name, flags) in [("mpif", &["-cpp", MODULES][..]), ("f08", &["-cpp", "-DF08", MODULES])] {
         let program = built("tests/programs/collectives.f90", name, flags);
         for ranks in [1, 3] {
-            says_the_same(&program, name, ranks, &ALL);
+            let report = says_the_same(&program, name, ranks, &ALL);
+            assert!(report.contains("\"collective\":\"barrier\""), "{name}: {report}");
         }
     }
 }
@@ -303,6 +322,33 @@ fn calls_that_come_again_are_the_same() {
 }
 
 /// Ranks that a program spawns need not have the library before them: what they have in common with others is MPI's.
+/// What a tuning file says of native MPI all ranks take from the call alone, and not from what each remembers.
+#[test]
+fn ranks_with_a_tuning_file_agree() {
+    let program = built("tests/programs/tuned.c", "tuned", &[]);
+    let output = mpirun_with(&[], 2, &program, &["where"]);
+    let (host, library) = output.stdout.split_once('\n').expect("a host and an MPI");
+    let (host, mpi) = (host_name(host), mpi_name(library));
+    let text = format!(
+        "[machine]\nhost = '{host}'\ncpu = ''\nmpi = '{mpi}'\nhosts = 1\nranks = 2\nhypercoll = '{}'\ndate = ''\n\
+         [parameters]\ntau = 1e-6\nhop = 1e-6\nt_c = 1e-9\nports = 1\npairs_linked = true\npacket = 4096\nburst = 0\n\
+         eager = 65536\n[shared_memory]\ncores = 2\n[checked]\nranks = '1 x 2'\n\
+         times = [{{ collective = 'all-reduce', bytes = 40, algorithm = 'native', time = 1e-9 }}]\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    let file = place("tuned.toml");
+    std::fs::write(&file, text).expect("a place for a file");
+    let tuning = [ALL[0], ALL[1], ("HYPERCOLL_TUNING", file.to_str().expect("a path"))];
+    // (With a report, nothing is remembered.)
+    for report in [&[][..], &[("HYPERCOLL_REPORT", "-")]] {
+        let output = through_hypercoll(&[&tuning, report].concat(), 2, &program, &[]);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), 2, "{}", output.told());
+        let said = ["MPI: measured faster", "ours: "].map(|by| output.stdout.contains(by));
+        assert_eq!(said, [!report.is_empty(); 2], "{}", output.told());
+    }
+}
+
 #[test]
 fn spawned_ranks_are_not_waited_for() {
     let program = built("tests/programs/spawned.c", "spawned", &[]);
@@ -372,8 +418,10 @@ fn communicators_of_sessions_are_served_in_fortran() {
 #[test]
 fn threads_do_not_wait_for_each_other() {
     let program = built("tests/programs/threads.c", "threads", &["-pthread"]);
-    for shared_memory in ["single-copy", "off"] {
-        let output = through_hypercoll(&[ALL[0], ALL[1], ("HYPERCOLL_SHARED_MEMORY", shared_memory)], 3, &program, &[]);
+    // Also where they are the first to call us, as the program has initialised MPI in another way.
+    for (shared_memory, arguments) in [("single-copy", &[][..]), ("off", &[]), ("single-copy", &["late"])] {
+        let variables = [ALL[0], ALL[1], ("HYPERCOLL_SHARED_MEMORY", shared_memory)];
+        let output = through_hypercoll(&variables, 3, &program, arguments);
         assert_eq!(output.code, Some(0), "{}", output.told());
         assert_eq!(output.stdout.matches("all is well").count(), 3, "{}", output.told());
     }

@@ -156,6 +156,22 @@ fn requests_are_requests_of_mpi() {
     }
 }
 
+/// Each persistent request has a hypercube of its own, of which there are only so many.
+#[test]
+fn persistent_requests_leave_room_for_others() {
+    if !are_served() {
+        return eprintln!("this MPI makes persistent calls itself");
+    }
+    let program = built("tests/programs/requests.c", "plenty-requests", &[]);
+    let output = through_hypercoll(&[ALL[0], ALL[1], ("HYPERCOLL_REPORT", "-")], 2, &program, &["plenty"]);
+    assert_eq!(output.code, Some(0), "{}", output.told());
+    assert_eq!(output.stdout.matches("all is well").count(), 2, "{}", output.told());
+    for by in ["ours: ", "MPI: as many persistent requests as are served at a time"] {
+        let is = output.stdout.lines().any(|row| row.starts_with("allreduce_init ") && row.contains(by));
+        assert!(is, "{by}: {}", output.told());
+    }
+}
+
 /// A form of a collective can be named, and is left to MPI alone. What MPI is tried out for in blocking calls may be MPI's in others.
 #[test]
 fn forms_are_chosen() {

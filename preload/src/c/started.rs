@@ -194,6 +194,12 @@ pub unsafe extern "C" fn MPI_Startall(count: c_int, requests: *mut MPI_Request) 
     if !requests::are_known() || requests.is_null() || count < 0 {
         return ffi::PMPI_Startall(count, requests);
     }
+    // MPI looks at all of them before it starts any.
+    let list = std::slice::from_raw_parts_mut(requests, count as usize);
+    let null = crate::native::word(ffi::RSMPI_REQUEST_NULL);
+    if let Some(none) = list.iter_mut().find(|request| crate::native::word(**request) == null) {
+        return ffi::PMPI_Startall(1, none);
+    }
     let codes = (0..count as usize).map(|at| MPI_Start(requests.add(at)));
     codes.into_iter().find(|&code| code != SUCCESS).unwrap_or(SUCCESS)
 }

@@ -14,6 +14,11 @@ use std::ffi::{c_int, c_void};
 
 type Address = *const c_void;
 
+/// Whether the result lies where what is sent does: in place, or where MPI does not refuse such memory.
+fn is_replaced(send: Address, receive: Address) -> bool {
+    is_in_place(send) || send == receive
+}
+
 /// Makes a call in elements of a datatype, if it is ours; only then is it asked for what it sends and receives, which may have to be
 /// packed. What is received goes `back`.
 #[allow(clippy::too_many_arguments)] // what a reduction is made of
@@ -56,7 +61,7 @@ pub unsafe fn reduce(
         let call = ours.call(Collective::Reduce, own.count).with_root(root);
         let result = is_root.then(|| ours.like(own, receive)).transpose()?;
         let open = || result.map_or_else(Lent::none, |result| result.open(false));
-        reduced(ours, call, own.layout, op, || own.taken(in_place), open, result)
+        reduced(ours, call, own.layout, op, || own.taken(is_root && is_replaced(send, receive)), open, result)
     })
 }
 
@@ -82,7 +87,7 @@ pub unsafe fn allreduce(
         let mut call = ours.call(Collective::AllReduce, result.count);
         call.in_place = in_place;
         let own = (!in_place).then(|| ours.like(result, send)).transpose()?;
-        let sent = || own.map_or_else(Lent::none, |own| own.lent());
+        let sent = || own.map_or_else(Lent::none, |own| own.taken(send == receive));
         reduced(ours, call, result.layout, op, sent, || result.open(in_place), result)
     })
 }
@@ -114,7 +119,7 @@ unsafe fn prefix(
         let own = if in_place { result } else { ours.like(result, send)? };
         let back = (!empty).then_some(result);
         let open = || if empty { Lent::none() } else { result.open(false) };
-        reduced(ours, call, result.layout, op, || own.taken(in_place), open, back)
+        reduced(ours, call, result.layout, op, || own.taken(is_replaced(send, receive)), open, back)
     })
 }
 
@@ -163,7 +168,7 @@ pub unsafe fn reduce_scatter_block(
         let op = ours.operation(op, datatype, all.layout)?;
         let result = ours.data(receive, count, datatype)?;
         let call = ours.call(Collective::ReduceScatter, result.count);
-        reduced(ours, call, result.layout, op, || all.taken(in_place), || result.open(false), result)
+        reduced(ours, call, result.layout, op, || all.taken(is_replaced(send, receive)), || result.open(false), result)
     })
 }
 
@@ -193,6 +198,6 @@ pub unsafe fn reduce_scatter(
         let op = ours.operation(op, datatype, all.layout)?;
         let result = ours.like(Data { count: counts[ours.rank], ..all }, receive)?;
         let call = ours.call(Collective::ReduceScatter, 0).with_layout(Lengths::of_vectors(counts));
-        reduced(ours, call, result.layout, op, || all.taken(in_place), || result.open(false), result)
+        reduced(ours, call, result.layout, op, || all.taken(is_replaced(send, receive)), || result.open(false), result)
     })
 }

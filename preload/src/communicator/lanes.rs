@@ -21,6 +21,9 @@ use std::ffi::c_int;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
+/// Hypercubes of persistent requests that a communicator has at most: each takes a communicator of MPI's and memory that ranks share.
+const LANES: usize = 256;
+
 const BITS: usize = u64::BITS as usize;
 
 impl Communicator {
@@ -113,6 +116,10 @@ impl Communicator {
         let free = all[1..].iter().enumerate().find(|(_, word)| **word != 0);
         if let Some((word, bits)) = free {
             return Ok(Rc::clone(&own.lanes[BITS * word + bits.trailing_zeros() as usize]));
+        }
+        // On all ranks alike, as they have made all of them together.
+        if own.lanes.len() == LANES {
+            return Err("as many persistent requests as are served at a time");
         }
         let cube = own.another().ok_or("no hypercube can be made")?;
         own.lanes.push(Rc::clone(&cube));

@@ -162,6 +162,9 @@ static void mistakes(void) {
     WRONG(Bcast(R, 1, MPI_INT, -1, comm));
     WRONG(Bcast(R, 1, MPI_INT, 0, MPI_COMM_NULL));
     WRONG(Barrier(MPI_COMM_NULL));
+#ifndef OPEN_MPI /* whose handles are addresses */
+    WRONG(Barrier((MPI_Comm)1));
+#endif
     WRONG(Allreduce(S, R, 1, MPI_INT, MPI_OP_NULL, comm));
 #ifdef OPEN_MPI /* MPICH 4.0 does not look */
     WRONG(Allreduce(S, R, -3, MPI_INT, MPI_SUM, comm));
@@ -182,7 +185,7 @@ static void mistakes(void) {
     WRONG(Allreduce(R, R, 2, MPI_INT, MPI_SUM, comm));
     if (size == 1) WRONG(Reduce(R, R, 1, MPI_INT, MPI_SUM, 0, comm)); /* only the root notices */
 #else
-    /* The same, which MPICH notices in more. */
+    /* Memory that is sent and received into at once, which MPICH notices in more. */
     WRONG(Allreduce(R, R, 1, MPI_INT, MPI_SUM, comm));
     WRONG(Exscan(R, R, 1, MPI_INT, MPI_SUM, comm));
     WRONG(Reduce_scatter_block(R, R, 1, MPI_INT, MPI_SUM, comm));

@@ -362,6 +362,22 @@ static void lists(void) {
 }
 #endif
 
+/* A persistent request among others that are none: nothing is started. */
+static void started_with_none(void) {
+    long one = 1, sum = -1;
+    int class, codes[2];
+    MPI_Request ours, list[2];
+    PREPARE(Allreduce_init, &one, &sum, 1, MPI_LONG, MPI_SUM, comm, MPI_INFO_NULL, &ours);
+    list[0] = ours, list[1] = MPI_REQUEST_NULL;
+    codes[0] = MPI_Startall(2, list), codes[1] = PMPI_Startall(1, &list[1]);
+    MPI_Error_class(codes[0], &codes[0]), MPI_Error_class(codes[1], &class);
+    check(codes[0] == class && class != MPI_SUCCESS && list[0] == ours, "start of one that is none");
+    check(MPI_Start(&ours) == MPI_SUCCESS, "start after a list that was refused");
+    MPI_Wait(&ours, MPI_STATUS_IGNORE);
+    check(sum == size, "sum after a list that was refused");
+    MPI_Request_free(&ours);
+}
+
 /* What cannot be done with a request is refused, and the empty status is empty. */
 static void refused(void) {
     MPI_Request request, copy;
@@ -393,6 +409,7 @@ static void refused(void) {
         MPI_Error_class(codes[i][0], &codes[i][0]), MPI_Error_class(codes[i][1], &codes[i][1]);
         check(codes[i][0] == codes[i][1] && codes[i][0] != MPI_SUCCESS, "no handle");
     }
+    started_with_none();
     memset(&status, 77, sizeof status);
     MPI_Wait(&request, &status);
     MPI_Get_count(&status, MPI_LONG, &count);
@@ -500,6 +517,17 @@ static void differ(void) {
     MPI_Errhandler_free(&handler);
 }
 
+/* More persistent calls than are served at a time: the others are MPI's. */
+static void plenty(void) {
+    enum { PLENTY = 260 };
+    static long mine[PLENTY], sums[PLENTY];
+    static MPI_Request requests[PLENTY];
+    for (int i = 0; i < PLENTY; i++) PREPARE(Allreduce_init, &mine[i], &sums[i], 1, MPI_LONG, MPI_SUM, comm, MPI_INFO_NULL, &requests[i]);
+    for (int i = 0; i < PLENTY; i++) mine[i] = rank + i;
+    MPI_Startall(PLENTY, requests), MPI_Waitall(PLENTY, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < PLENTY; i++) check(sums[i] == (long)size * i + size * (size - 1) / 2, "one of plenty"), MPI_Request_free(&requests[i]);
+}
+
 int main(int argc, char **argv) {
     struct {
         const char *name;
@@ -517,6 +545,7 @@ int main(int argc, char **argv) {
     MPI_Barrier(comm);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (argc < 2 || !strcmp(argv[1], all[i].name) || !strcmp(argv[1], "all")) all[i].run();
+    if (argc > 1 && !strcmp(argv[1], "plenty")) plenty();
     /* Some are never freed. */
     static long left[2];
     static MPI_Request open[2];

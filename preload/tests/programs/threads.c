@@ -1,5 +1,7 @@
 /* Several threads a rank, each with a communicator of its own: while one waits in a collective for other ranks, the others go on. The
- * even ranks let their threads begin in one order, the odd ones in the other, so that calls that held each other up would never end. */
+ * even ranks let their threads begin in one order, the odd ones in the other, so that calls that held each other up would never end.
+ *
+ * usage: threads [late]      with an argument, MPI is initialised by PMPI_, and the threads begin all at once */
 
 #include <mpi.h>
 #include <pthread.h>
@@ -9,7 +11,7 @@
 #define THREADS 3
 
 static MPI_Comm comms[THREADS];
-static int rank, size, wrong;
+static int rank, size, wrong, late;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t next = PTHREAD_COND_INITIALIZER;
 static int begun;
@@ -18,7 +20,7 @@ static void *work(void *argument) {
     int thread = (int)(long)argument, place = rank % 2 ? THREADS - 1 - thread : thread;
     /* One after another they begin; the one before is in its first call then, more or less. */
     pthread_mutex_lock(&lock);
-    while (begun != place) pthread_cond_wait(&next, &lock);
+    while (begun != place && !late) pthread_cond_wait(&next, &lock);
     begun++;
     pthread_cond_broadcast(&next);
     pthread_mutex_unlock(&lock);
@@ -42,7 +44,8 @@ static void *work(void *argument) {
 
 int main(int argc, char **argv) {
     int provided;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    late = argc > 1;
+    (late ? PMPI_Init_thread : MPI_Init_thread)(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     if (provided != MPI_THREAD_MULTIPLE) {
         fprintf(stderr, "this MPI serves no threads\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -50,7 +53,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     pthread_t threads[THREADS];
-    for (int t = 0; t < THREADS; t++) MPI_Comm_dup(MPI_COMM_WORLD, &comms[t]);
+    for (int t = 0; t < THREADS; t++) (late ? PMPI_Comm_dup : MPI_Comm_dup)(MPI_COMM_WORLD, &comms[t]);
     for (int t = 0; t < THREADS; t++) pthread_create(&threads[t], NULL, work, (void *)(long)t);
     for (int t = 0; t < THREADS; t++) pthread_join(threads[t], NULL);
     for (int t = 0; t < THREADS; t++) MPI_Comm_free(&comms[t]);
