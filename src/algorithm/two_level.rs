@@ -180,17 +180,8 @@ pub struct Message {
     pub places: Vec<Range<usize>>,
 }
 
-/// How the places of a message follow one another.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// In as few ranges as there can be.
-    Joined,
-    /// As they are passed on, the farthest host first, so that what comes in packets goes on as it comes.
-    PassedOn,
-}
-
 /// The messages of a node, and the rounds of all.
-pub fn messages(problem: &Problem, node: usize, order: Order) -> (usize, Vec<Message>) {
+pub fn messages(problem: &Problem, node: usize) -> (usize, Vec<Message>) {
     let tree = Hosts::new(problem.hosts());
     let ranks = |host: usize| problem.places_of(host);
     // The first host has the most ranks.
@@ -218,9 +209,6 @@ pub fn messages(problem: &Problem, node: usize, order: Order) -> (usize, Vec<Mes
     }
     // Hosts lie side by side, the first one again behind the last; by exclusive or they are those that share all bits but the last few.
     let places = |below: &Range<usize>| {
-        if order == Order::PassedOn {
-            return below.clone().rev().map(|position| ranks(host(position))).collect();
-        }
         let (first, count) = (host(below.start), below.len());
         let first = if tree.hosts.is_power_of_two() { first - first % count } else { first };
         let straight = count.min(tree.hosts - first);
@@ -248,14 +236,8 @@ pub fn messages(problem: &Problem, node: usize, order: Order) -> (usize, Vec<Mes
 }
 
 /// Writes a node's messages, each with the data for its places.
-pub fn write(
-    problem: &Problem,
-    node: usize,
-    order: Order,
-    route: &mut Route,
-    data: impl Fn(&[Range<usize>]) -> Vec<Range<usize>>,
-) {
-    let (rounds, messages) = messages(problem, node, order);
+pub fn write(problem: &Problem, node: usize, route: &mut Route, data: impl Fn(&[Range<usize>]) -> Vec<Range<usize>>) {
+    let (rounds, messages) = messages(problem, node);
     route.set_rounds(rounds);
     for Message { round, peer, sends, places } in messages {
         match sends {
@@ -347,7 +329,7 @@ mod tests {
                 for node in 0..size {
                     let own = problem.host_at(node);
                     let links = |message: &Message| (own ^ problem.host_at(message.peer)).count_ones();
-                    let sent = messages(&problem, node, Order::Joined).1.into_iter().filter(|message| message.sends);
+                    let sent = messages(&problem, node).1.into_iter().filter(|message| message.sends);
                     let links: Vec<u32> = sent.map(|message| links(&message)).filter(|&links| links > 0).collect();
                     for (nth, over) in links.iter().enumerate() {
                         let later = links.get(nth + 1..nth + 3).unwrap_or_default();

@@ -16,7 +16,7 @@
 //!
 //! Example, 4 ranks, 2 on each of 2 hosts: block 1 to 0 and 3 to 2; 2 3 to 0; then 0 1 to 2; 0 2 3 to 1 and 0 1 2 from 2 to 3.
 
-use crate::algorithm::two_level::{self, blocks, Hosts, Message, Order};
+use crate::algorithm::two_level::{self, blocks, Hosts, Message};
 use crate::algorithm::{scatter, Algorithm, Figure, Form, Formula, Parameters, Route, Shape};
 use crate::collective::Collective;
 use crate::schedule::Problem;
@@ -94,7 +94,7 @@ impl Formula {
 pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
     // Whichever place rank 0 has.
     let problem = &Problem { root: 0, ..*problem };
-    let (rounds, messages) = two_level::messages(problem, node, Order::Joined);
+    let (rounds, messages) = two_level::messages(problem, node);
     route.set_rounds(2 * rounds);
     for Message { round, peer, sends, places } in &messages {
         match sends {

@@ -16,7 +16,7 @@
 //! Example, 4 ranks, 2 on each of 2 hosts: 1 to 0 and 3 to 2, then 2 to 0; then 0 to 2, and 0 to 1 and 2 to 3.
 
 use super::dissemination;
-use crate::algorithm::two_level::{self, messages, Message, Order};
+use crate::algorithm::two_level::{self, messages, Message};
 use crate::algorithm::{Algorithm, Form, Formula, Parameters, PortModel, Route, Shape};
 use crate::collective::Collective;
 use crate::schedule::Problem;
@@ -46,7 +46,7 @@ fn formula(shape: &Shape) -> Formula {
 }
 
 fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
-    let (rounds, messages) = messages(problem, node, Order::Joined);
+    let (rounds, messages) = messages(problem, node);
     route.set_rounds(2 * rounds);
     for Message { round, peer, sends, .. } in messages.iter().rev() {
         route.signal(rounds - 1 - round, *peer, !sends);

@@ -49,5 +49,5 @@ pub fn reduced(shape: &Shape) -> Formula {
 }
 
 pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
-    two_level::write(problem, node, two_level::Order::Joined, route, |_| vec![problem.vector()]);
+    two_level::write(problem, node, route, |_| vec![problem.vector()]);
 }

@@ -16,7 +16,7 @@
 //!
 //! Example, 6 ranks, 2 on each of 3 hosts, root 0: blocks 4 5 to 4, then 2 3 to 2; then 1 to 1, 3 from 2 to 3 and 5 from 4 to 5.
 
-use crate::algorithm::two_level::{self, blocks, Hosts, Order};
+use crate::algorithm::two_level::{self, blocks, Hosts};
 use crate::algorithm::{broadcast, Algorithm, Form, Formula, Parameters, Route, Shape};
 use crate::collective::Collective;
 use crate::schedule::Problem;
@@ -55,10 +55,6 @@ pub fn gathered(shape: &Shape) -> Formula {
     Formula { path: forward.elements, ..forward }
 }
 
-pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
-    // Where no packet holds what is for two hosts, there are no more of them for it.
-    let host = problem.places_of(0).len() * problem.call.count;
-    let in_packets = parameters.packet.is_some_and(|packet| host >= packet);
-    let order = if in_packets { Order::PassedOn } else { Order::Joined };
-    two_level::write(problem, node, order, route, |places| blocks(problem, places).collect());
+pub fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
+    two_level::write(problem, node, route, |places| blocks(problem, places).collect());
 }
