@@ -10,7 +10,7 @@ use hypercoll::select::Options;
 use hypercoll::topology::sbnt::Variant;
 use std::ops::RangeInclusive;
 
-/// Ranks of a call that is looked at and not made, and of a host of one.
+/// Ranks of a call that is looked at and not made, and of one of its hosts.
 pub const RANKS: RangeInclusive<u64> = 1..=1 << 20;
 
 /// The count that is asked for; a barrier has none.

@@ -49,7 +49,7 @@ pub struct Communicator {
     /// The hypercube of the last call, if it was not a blocking one.
     pub last: Weak<Hypercube>,
     /// What was last asked of the machine, and whether native MPI is faster.
-    faster: [Option<(Asked, bool)>; 4],
+    faster: [Option<(Question, bool)>; 4],
     /// Who makes which calls, by collective and size.
     trials: FxHashMap<(Kind, u32), Trial>,
     /// The calls for which that is tried out.
@@ -59,7 +59,7 @@ pub struct Communicator {
 }
 
 /// What says whether native MPI is faster: a collective, how many elements of how many bytes, and whether their order matters.
-type Asked = (Collective, usize, usize, bool);
+type Question = (Collective, usize, usize, bool);
 
 /// Whether the program has made nonblocking calls.
 static STARTS: AtomicBool = AtomicBool::new(false);

@@ -1,7 +1,7 @@
 //! Functions of mpi_f08 under MPICH whose wrappers call `PMPI_` functions and so would pass us by: those without buffers. (The others, and all
 //! of mpif.h, call `MPI_` functions.)
 //!
-//! A handle of mpi_f08 is a structure of one integer, which is what C has; there is no address of an error code that is not wanted.
+//! A handle of mpi_f08 is a structure of one integer, which is what C has; the address of an error code that is not wanted is null.
 
 use crate::c;
 use crate::native::ffi::MPI_Comm;

@@ -2,7 +2,7 @@
 //!
 //! All three pass the same: addresses of everything, handles as integers (mpi_f08 has them in a structure of one), and of mpi_f08 no
 //! address of an error code that is not wanted. Each function here translates them, and calls ours of C. (MPICH's wrappers do that
-//! themselves.)
+//! themselves, but for those in `f08`.)
 
 use crate::c::{self, ints};
 use crate::native::{self, ffi, SUCCESS};

@@ -76,7 +76,6 @@ fn nothing_is_touched_beyond_the_edges_of_buffers() {
 }
 
 /// See the program.
-/// See the program.
 #[test]
 fn memory_may_be_sent_and_received_into_at_once() {
     if !cfg!(open_mpi) {
@@ -93,6 +92,7 @@ fn memory_may_be_sent_and_received_into_at_once() {
     }
 }
 
+/// See the program.
 #[test]
 fn the_standard_is_kept_to_the_letter() {
     let program = built("tests/programs/strict.c", "strict", &[]);
@@ -321,7 +321,6 @@ fn calls_that_come_again_are_the_same() {
     }
 }
 
-/// Ranks that a program spawns need not have the library before them: what they have in common with others is MPI's.
 /// What a tuning file says of native MPI all ranks take from the call alone, and not from what each remembers.
 #[test]
 fn ranks_with_a_tuning_file_agree() {
@@ -349,6 +348,7 @@ fn ranks_with_a_tuning_file_agree() {
     }
 }
 
+/// Ranks that a program spawns need not have the library before them: what they have in common with others is MPI's.
 #[test]
 fn spawned_ranks_are_not_waited_for() {
     let program = built("tests/programs/spawned.c", "spawned", &[]);

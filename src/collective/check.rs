@@ -31,7 +31,11 @@ impl Call {
                 return wrong("count", format!("{}, but the longest block has {}", self.count, layout.longest()));
             }
         }
-        if !self.collective.multiplies() && self.count.checked_mul(2 * blocks).is_none() {
+        let counted = match self.collective.multiplies() {
+            true => self.product().checked_space(),
+            false => self.count.checked_mul(2 * blocks),
+        };
+        if counted.is_none() {
             return wrong(
                 "count",
                 format!("{} elements on {} ranks are more than can be counted", self.count, self.size),

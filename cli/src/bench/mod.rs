@@ -173,9 +173,12 @@ pub fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Failure> {
                 let outcome = on_rank(args, &Side { cube, native: None }, "this process", machine, &mut out);
                 (outcome, out)
             });
-            let (outcome, text) = outcomes.into_iter().next().unwrap_or((Ok(()), Vec::new()));
-            out.write_all(&text)?;
-            outcome
+            let (outcomes, texts): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
+            out.write_all(texts.first().map_or(&[][..], Vec::as_slice))?;
+            // One of them says what is wrong, for all.
+            let says = |outcome: &Result<(), Failure>| matches!(outcome, Err(Failure::Usage(why) | Failure::Found(why)) if !why.is_empty());
+            let said = outcomes.iter().position(says).unwrap_or(0);
+            outcomes.into_iter().nth(said).unwrap_or(Ok(()))
         }
     }
 }

@@ -78,6 +78,7 @@ fn check_refuses_what_it_cannot_check() {
         refused(&format!("check --all --short {ignored}"), &[&ignored[..6]]);
     }
     refused(&format!("check broadcast sbt --count {}", usize::MAX), &["count"]);
+    refused(&format!("check matrix-multiply block --size 4 --count {}", 1u64 << 32), &["count"]);
     refused(&format!("check all-gather bruck --size 8 --count {}", 1u64 << 61), &["count"]);
     refused(&format!("simulate all-gather bruck --dim 3 --count {}", 1u64 << 61), &["count"]);
     refused("simulate broadcast nonsense --dim 3 --count 1", &["nonsense", "sbt", "msbt"]);

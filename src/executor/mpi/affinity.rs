@@ -22,8 +22,12 @@ pub(super) fn cores() -> ([u64; WORDS], usize) {
 pub(super) fn job_is_crowded() -> bool {
     static CROWDED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     *CROWDED.get_or_init(|| {
-        // Those of the machine or, in a container, of all that runs there; of a rank's own cores they may be many times as many.
-        let listed = ["/sys/devices/system/cpu/online", "/sys/fs/cgroup/cpuset.cpus.effective"];
+        // Those of the machine or, in a container, of all that runs there. (A rank's own may be far fewer.)
+        let listed = [
+            "/sys/devices/system/cpu/online",
+            "/sys/fs/cgroup/cpuset.cpus.effective",
+            "/sys/fs/cgroup/cpuset/cpuset.effective_cpus",
+        ];
         let sets = listed.iter().filter_map(|file| count(&std::fs::read_to_string(file).ok()?));
         crowded(|name| std::env::var(name).ok(), sets.chain([cores().1]).min())
     })
