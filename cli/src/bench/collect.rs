@@ -5,17 +5,23 @@ use super::experiment::Experiment;
 use super::measure::Measured;
 use super::results::{Environment, Host, Method, Results, Row, RowParameters};
 use super::{lengths, statistics, ELEMENT};
+use hypercoll::address::Hosts;
 use hypercoll::collective::Call;
 use hypercoll::Hypercube;
 
 /// A barrier that takes longer than this (in seconds) is one of ranks that do not give up their processor.
 const CRAWLING: f64 = 2e-3;
 
-/// What was measured, with all that is to be known of it; `in_turn` as of [`Placement`](super::environment::Placement). Rank 0 calls this.
+/// Whether ranks go to the hosts in turn, and do not fill one after another: a host is left more often than there are others.
+fn in_turn(hosts: &Hosts) -> bool {
+    let host = |rank| hosts.host(hosts.place(rank));
+    (1..hosts.ranks()).filter(|&rank| host(rank) != host(rank - 1)).count() >= hosts.len()
+}
+
+/// What was measured, with all that is to be known of it. Rank 0 calls this.
 pub(super) fn collect(
     experiment: Experiment,
     environment: Environment,
-    in_turn: bool,
     cube: &Hypercube,
     left_out: Vec<String>,
     measured: Measured,
@@ -33,6 +39,7 @@ pub(super) fn collect(
         ));
     }
     // Limits take ranks to fill one host after another; of equal blocks it does not matter which ones are where.
+    let in_turn = cube.hosts().is_some_and(in_turn);
     let knows = |call: &Call| !in_turn || call.layout.is_none();
     let rows = measured.jobs.iter().zip(measured.samples).zip(measured.explanations);
     let results = rows.filter_map(|((job, samples), explanation)| {
@@ -131,4 +138,19 @@ fn warnings(
         warnings.push("this is a debug build; build with --release to measure".into());
     }
     warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_fill_one_host_after_another_or_go_to_them_in_turn() {
+        for (names, turns) in
+            [("a", false), ("aab", false), ("abbcc", false), ("abab", true), ("aaba", true), ("abcb", true)]
+        {
+            let names: Vec<char> = names.chars().collect();
+            assert_eq!(Hosts::of(&names).as_ref().is_some_and(in_turn), turns, "{names:?}");
+        }
+    }
 }

@@ -17,21 +17,12 @@ const VARIABLES: &[&str] =
     &["OMPI_MCA_", "UCX_", "MPICH_", "MPIR_CVAR_", "I_MPI_", "FI_", "HYPERCOLL_", "RUST_LOG", "SLURM_JOB_NUM_NODES"];
 const NOISE: &[&str] = &["OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_"];
 
-/// Where all ranks are.
-#[derive(PartialEq, Debug)]
-pub(super) struct Placement {
-    /// The hosts, in the order of their first ranks.
-    pub hosts: Vec<Host>,
-    /// Whether ranks go to them in turn, and do not fill one after another.
-    pub in_turn: bool,
-}
-
-/// Where all ranks are (all ranks call this together).
-pub(super) fn placement(side: &Side, name: &str) -> Placement {
+/// The hosts of all ranks (all ranks call this together).
+pub(super) fn hosts(side: &Side, name: &str) -> Vec<Host> {
     let ranks = side.cube.size();
     let available = std::thread::available_parallelism().map_or(1, |n| n.get());
     let Some(native) = side.native else {
-        return Placement { hosts: vec![Host { name: name.into(), ranks, cores: available }], in_turn: false };
+        return vec![Host { name: name.into(), ranks, cores: available }];
     };
     let own = processors();
     let mut message = vec![0u8; NAME + PROCESSORS + 8];
@@ -48,20 +39,19 @@ pub(super) fn placement(side: &Side, name: &str) -> Placement {
 }
 
 /// The hosts that the ranks' messages tell of. Ranks may be bound to different processors of a host.
-fn united(messages: &[u8]) -> Placement {
+fn united(messages: &[u8]) -> Vec<Host> {
     struct Seen {
         name: String,
         ranks: usize,
         processors: Vec<u8>,
         quota: u64,
     }
-    let (mut hosts, mut in_turn) = (Vec::<Seen>::new(), false);
+    let mut hosts: Vec<Seen> = Vec::new();
     for message in messages.chunks_exact(NAME + PROCESSORS + 8) {
         let (name, rest) = message.split_at(NAME);
         let (processors, quota) = rest.split_at(PROCESSORS);
         let name = String::from_utf8_lossy(name).trim_end_matches('\0').to_string();
         let quota = quota.try_into().map_or(u64::MAX, u64::from_le_bytes);
-        in_turn |= hosts.iter().rev().skip(1).any(|host| host.name == name);
         match hosts.iter_mut().find(|host| host.name == name) {
             Some(host) => {
                 host.ranks += 1;
@@ -75,8 +65,7 @@ fn united(messages: &[u8]) -> Placement {
         0 => host.quota,
         n => n.min(host.quota),
     };
-    let host = |host: &Seen| Host { name: host.name.clone(), ranks: host.ranks, cores: cores(host) as usize };
-    Placement { hosts: hosts.iter().map(host).collect(), in_turn }
+    hosts.iter().map(|host| Host { name: host.name.clone(), ranks: host.ranks, cores: cores(host) as usize }).collect()
 }
 
 /// The processors that this process may use; empty if the system does not say.
@@ -239,16 +228,6 @@ mod tests {
         let bound =
             [message("a", &[0], u64::MAX), message("a", &[9], u64::MAX), message("b", &[0, 1, 2, 3], 2)].concat();
         let host = |name: &str, ranks, cores| Host { name: name.into(), ranks, cores };
-        assert_eq!(united(&bound).hosts, [host("a", 2, 2), host("b", 1, 2)]);
-    }
-
-    #[test]
-    fn ranks_fill_one_host_after_another_or_go_to_them_in_turn() {
-        for (names, in_turn) in
-            [("a", false), ("aab", false), ("abbcc", false), ("abab", true), ("aaba", true), ("abcb", true)]
-        {
-            let messages: Vec<u8> = names.chars().flat_map(|name| message(&name.to_string(), &[], 1)).collect();
-            assert_eq!(united(&messages).in_turn, in_turn, "{names}");
-        }
+        assert_eq!(united(&bound), [host("a", 2, 2), host("b", 1, 2)]);
     }
 }

@@ -260,15 +260,14 @@ fn on_rank(args: &BenchArgs, side: &Side, host: &str, library: Library, out: &mu
     if args.list {
         return if first { list(&jobs, out) } else { Ok(()) };
     }
-    let placement = environment::placement(side, host);
+    let hosts = environment::hosts(side, host);
     let native_at_best = args.native == NativeMode::Best;
     let measured = measure::measure(side, &experiment, jobs, native_at_best, &Progress::new(first))?;
     if !first {
         return Ok(());
     }
-    let in_turn = placement.in_turn;
-    let environment = environment::environment(placement.hosts, fabric, library.name, library.standard);
-    let results = collect::collect(experiment, environment, in_turn, side.cube, left_out, measured);
+    let environment = environment::environment(hosts, fabric, library.name, library.standard);
+    let results = collect::collect(experiment, environment, side.cube, left_out, measured);
     let json = serde_json::to_string(&results).map_err(|error| error.to_string())? + "\n";
     // Standard output may fail, and what was measured is kept; the file may fail, and it is printed.
     let kept = args.out.as_ref().map_or(Ok(()), |path| output::write(path, &json));
