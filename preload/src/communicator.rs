@@ -64,11 +64,10 @@ type Question = (Collective, usize, usize, bool);
 /// Whether the program has made nonblocking calls.
 static STARTS: AtomicBool = AtomicBool::new(false);
 
-/// What is not known of a memory that all ranks share is measured when the calls on a communicator are worth that, which takes as long as
-/// many short ones, some 3 ms where each rank has a core, and 3 ms for each that takes turns on one: by the predicted seconds of those of ours,
-/// ten times as many, or by the number of all. Ranks ask each other in the first blocking call from such a number on, and each time that there are
-/// twice as many.
-const WORTH_OF_A_TURN: f64 = 30e-3;
+/// What is not known of a machine is measured when the calls on a communicator are worth that, which takes as long as many short ones: by the
+/// predicted seconds of those of ours, so many times as many, or, where ranks share their memory, by the number of all. Ranks ask each other
+/// in the first blocking call from such a number on, and each time that there are twice as many.
+const WORTH: f64 = 10.0;
 const MANY_CALLS: u64 = 8192;
 const FIRST_LOOK: u64 = 8;
 

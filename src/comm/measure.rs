@@ -4,14 +4,17 @@
 //! wait, as they do in a collective. What a start-up is, between hosts and within one, and what a byte takes within one, they find out when
 //! all of them send, as they do in a pipelined call: on the cores that they share, and through one port, it goes up with the messages of all.
 //! Over links they send to several others each ([`several`]); what messages take of which no rank sends and receives at once is measured for
-//! itself ([`alone`]). What all ranks of several hosts wait for each other, a barrier tells.
+//! itself ([`alone`]). What all ranks of several hosts wait for each other, a barrier tells. For calls of which nobody knows whether there will be
+//! more, that takes long over links: a [`brief`] measurement tells what a choice can be far off without.
 
 mod alone;
 mod apart;
+mod brief;
 mod links;
 mod several;
 
 use self::apart::Apart;
+pub(super) use self::brief::{brief, seconds_of_all};
 use self::several::Senders;
 use super::{Hypercube, Permute};
 use crate::address::Hosts;
@@ -87,13 +90,13 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
             single_copy_from = ring.single_copy_from()?;
         }
         let leaders = match cube.machine.shared {
-            None => Senders::leaders(hosts, cube.size).start_up(cube)?,
+            None => Senders::leaders(hosts, cube.size).start_up(cube, several::MOST)?,
             Some(_) => None,
         };
         let found = ring.times(leaders)?;
         times = Some(found);
         if let Some(hosts) = hosts {
-            let all = match Senders::all(hosts).start_up(cube)? {
+            let all = match Senders::all(hosts).start_up(cube, several::MOST)? {
                 Some((_, tau)) => tau,
                 None => Ring::of(cube, |rank| other_host(hosts, rank)).start_up()?.1,
             };
@@ -128,7 +131,7 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     };
     let found = Measurement { times, together, alone, burst, piped, single_copy_from, near, ..Measurement::default() };
     let machine = || cube.machine.clone().with(&found);
-    let links = if lacks.links { Some(links::links(cube, &machine())?) } else { None };
+    let links = if lacks.links { Some(links::links(cube, &machine(), links::TRIES)?) } else { None };
     together.hop = match hosts {
         Some(_) if times.is_some() || lacks.near => {
             let machine = machine();
@@ -240,8 +243,9 @@ struct Ring<'c> {
     next: Vec<usize>,
     /// Ranks that take turns on a core, if all share their memory.
     turn: f64,
-    /// Times that short messages are measured, and bytes of the longest ones.
+    /// Times that short messages are measured and that long ones are, and bytes of the longest ones.
     turns: usize,
+    tries: usize,
     longest: usize,
     /// Bytes of the packets of long messages; where all share one memory, they are copied as a whole.
     packet: Option<usize>,
@@ -262,6 +266,7 @@ impl<'c> Ring<'c> {
             next: (0..cube.size).map(next).collect(),
             turn: (cube.size as f64 / cores as f64).max(1.0),
             turns,
+            tries: TRIES,
             longest,
             packet: shared.is_none().then_some(PACKET),
             buffers: RefCell::default(),
@@ -301,7 +306,7 @@ impl<'c> Ring<'c> {
         let mut bytes = FIRST;
         loop {
             let mut times = [f64::INFINITY; 2];
-            for _ in 0..TRIES {
+            for _ in 0..self.tries {
                 for (time, rounds) in times.iter_mut().zip([1, 3]) {
                     *time = time.min(rounds as f64 * self.send(bytes, self.packet.unwrap_or(bytes), rounds)?);
                 }

@@ -145,9 +145,9 @@ impl Hypercube {
         Hypercube::made(communicator, true)
     }
 
-    /// The same for few calls, of which nobody knows whether there will be more: where all ranks share one memory it is made sooner, as
-    /// nothing is measured, and calls are chosen by figures that are built in. [`Hypercube::is_measured`] says whether that is so. (Over
-    /// links, where it takes messages to find out how long they take, and a wrong choice much longer, all is measured.)
+    /// The same for few calls, of which nobody knows whether there will be more: it is made sooner. Where all ranks share one memory nothing is
+    /// measured, and calls are chosen by figures that are built in; over links, where a wrong choice takes much longer, less is measured, and
+    /// briefly. [`Hypercube::is_measured`] says whether that is so.
     ///
     /// # Errors
     /// As [`Hypercube::new`].
@@ -176,20 +176,27 @@ impl Hypercube {
         if transport.rank() == 0 {
             settings::warn(&settings);
         }
-        let Settings { machine, overrides, lacks, .. } = settings;
+        let Settings { machine, overrides, lacks, lacks_at_first, .. } = settings;
         let cube = Hypercube { hosts, ..Hypercube::over(Box::new(transport), machine, Ok(overrides), patience) };
         let several = cube.hosts.as_ref().map_or(cube.size, |hosts| hosts.len()) >= measure::HOSTS;
-        let lacks = Lacks { near: lacks.near && cube.hosts.is_some(), links: lacks.links && several, ..lacks };
-        let measured = cube.size == 1 || lacks == Lacks::default();
-        if measured || !now && shares_memory {
-            return Ok(Hypercube { measured, ..cube });
-        }
-        let measured = measure::measure(&cube, lacks)?;
-        settings::remember(shares_memory, &measured);
+        let of_these = |lacks: Lacks| Lacks {
+            times: lacks.times && cube.size > 1,
+            near: lacks.near && cube.hosts.is_some(),
+            links: lacks.links && several,
+        };
+        let [lacks, lacks_at_first] = [lacks, lacks_at_first].map(of_these);
+        let measured = lacks == Lacks::default();
+        let found = match now {
+            true if !measured => measure::measure(&cube, lacks)?,
+            false if lacks_at_first != Lacks::default() => measure::brief(&cube, lacks_at_first)?,
+            _ => return Ok(Hypercube { measured, ..cube }),
+        };
+        settings::remember(shares_memory, &found);
         // Those calls were none of the program's: on the communicator that it gets, its first call is call 1.
         let Hypercube { hosts, machine, overrides, .. } = cube;
         let (transport, _) = duplicate()?;
-        Ok(Hypercube { hosts, ..Hypercube::over(Box::new(transport), machine.with(&measured), overrides, patience) })
+        let cube = Hypercube::over(Box::new(transport), machine.with(&found), overrides, patience);
+        Ok(Hypercube { hosts, measured: measured || now, ..cube })
     }
 
     pub(crate) fn over(
@@ -238,6 +245,12 @@ impl Hypercube {
     /// Which ranks share a host; `None` if all are on one host, or each is on its own. It is the [`Call::hosts`] of this communicator's calls.
     pub fn hosts(&self) -> Option<&Hosts> {
         self.hosts.as_ref()
+    }
+
+    /// Seconds that it takes about to measure what [`Hypercube::new`] would know besides, if this hypercube is not measured.
+    #[cfg(feature = "mpi")]
+    pub fn seconds_of_measuring(&self) -> f64 {
+        measure::seconds_of_all(self)
     }
 
     /// What the choice of algorithms takes the machine to be.

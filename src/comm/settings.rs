@@ -24,10 +24,10 @@ pub(super) fn found(shares_memory: bool) -> String {
     Sources::read(here, None).knowing(measured).text()
 }
 
-/// Notes what has been measured, for the communicators to come.
+/// Notes what has been measured, in place of what had been measured of it before, for the communicators to come.
 pub(super) fn remember(shares_memory: bool, measured: &Measurement) {
     let known = &mut MEASURED.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(shares_memory)];
-    *known = known.or(measured);
+    *known = measured.or(known);
 }
 
 /// What follows from it for so many ranks. It is mostly the same as for the communicator made before.

@@ -120,6 +120,13 @@ pub struct Measurement {
     pub links: Option<Links>,
 }
 
+impl Measurement {
+    /// Whether it tells of links only what can be told soon: others tell what links let pass at once.
+    pub fn is_brief(&self) -> bool {
+        self.burst.is_none()
+    }
+}
+
 #[cfg(feature = "mpi")]
 impl Measurement {
     /// With what another one has in place of what this one has not.
@@ -255,7 +262,12 @@ impl Machine {
         match measurement.times {
             None => machine,
             Some(Times { tau, hop, t_c }) => {
-                let name = machine.name.replace("(built in", "(measured when it was first used");
+                let how = match machine.shared.is_none() && measurement.is_brief() {
+                    true => "(measured briefly when it was first used",
+                    false => "(measured when it was first used",
+                };
+                let name =
+                    machine.name.replace("(built in", how).replace("(measured briefly when it was first used", how);
                 Machine { name, tau, hop, t_c, burst: measurement.burst.unwrap_or(0), ..machine }
             }
         }

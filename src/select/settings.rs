@@ -51,6 +51,8 @@ pub struct Settings {
     pub stale: Option<String>,
     /// What the machine lacks that a measurement would tell; nothing if the user wants none.
     pub lacks: Lacks,
+    /// The part of it that a brief measurement over links would tell, as far as none has told it.
+    pub lacks_at_first: Lacks,
 }
 
 /// What is not known of a machine; see [`Measurement`].
@@ -212,13 +214,20 @@ impl Sources {
         let file = self.file.as_ref().filter(|_| machine.is_some()).map(|file| file.path.clone());
         let stale = file.as_ref().filter(|_| !differences.is_empty());
         let stale = stale.map(|path| format!("tuning file {path} is stale: {}", differences.join("; ")));
+        let lacks_at_first = Lacks {
+            times: measures && cores.is_none() && machine.is_none() && self.measured.times.is_none(),
+            near: false,
+            links: measures && cores.is_none() && machine.is_none() && self.measured.links.is_none(),
+        };
+        // What a brief measurement has told is measured again.
+        let briefly = cores.is_none() && self.measured.is_brief();
         let lacks = Lacks {
-            times: measures && machine.is_none() && self.measured.times.is_none(),
+            times: measures && machine.is_none() && (briefly || self.measured.times.is_none()),
             near: measures
                 && cores.is_none()
                 && machine.as_ref().is_none_or(|machine| machine.near.is_none())
                 && self.measured.near.is_none(),
-            links: measures && cores.is_none() && machine.is_none() && self.measured.links.is_none(),
+            links: measures && cores.is_none() && machine.is_none() && (briefly || self.measured.links.is_none()),
         };
         // What a file says goes before what has been measured in passing.
         let known = match &machine {
@@ -235,7 +244,7 @@ impl Sources {
         if let Some(words) = refused.as_ref().or(stale.as_ref()) {
             machine.name = format!("{}; {words})", machine.name.trim_end_matches(')'));
         }
-        Ok(Settings { machine, overrides, file, refused, stale, lacks })
+        Ok(Settings { machine, overrides, file, refused, stale, lacks, lacks_at_first })
     }
 }
 
@@ -332,7 +341,7 @@ mod tests {
             |measure, measured, cores| sources(measure, measured).resolve(cores, None).map(|settings| settings.lacks);
         let none = Measurement::default();
         let links = Some(Links { ports: PortModel::AllPorts, pairs_linked: false });
-        let both = Measurement { times: Some(Times::NEAR), near: Some(Times::NEAR), links, ..none };
+        let both = Measurement { times: Some(Times::NEAR), burst: Some(0), near: Some(Times::NEAR), links, ..none };
         assert_eq!(lacks(None, none, None), Ok(Lacks { times: true, near: true, links: true }));
         assert_eq!(lacks(None, none, Some(2)), Ok(Lacks { times: true, ..Lacks::default() }));
         assert_eq!(lacks(Some("off"), none, None), Ok(Lacks::default()));
@@ -343,6 +352,15 @@ mod tests {
         assert_eq!(Machine::network().with(&Measurement { together, ..none }).together, together);
         let no_links = Measurement { links: None, ..both };
         assert_eq!(lacks(None, no_links, None), Ok(Lacks { links: true, ..Lacks::default() }));
+        let at_first = |measured, cores| {
+            sources(None, measured).resolve(cores, None).map(|settings| (settings.lacks_at_first, settings.lacks))
+        };
+        let all = Lacks { times: true, near: true, links: true };
+        assert_eq!(at_first(none, None), Ok((Lacks { near: false, ..all }, all)));
+        assert_eq!(at_first(none, Some(2)).map(|(at_first, _)| at_first), Ok(Lacks::default()));
+        let brief = Measurement { times: Some(Times::NEAR), links, ..none };
+        assert_eq!(at_first(brief, None), Ok((Lacks::default(), all)), "what has been told briefly is measured again");
+        assert_eq!(at_first(both, None), Ok((Lacks::default(), Lacks::default())));
         assert!(
             matches!(lacks(Some("no"), none, None), Err(Error::Environment { variable, .. }) if variable == MEASURE)
         );

@@ -5,7 +5,7 @@
 //! blocking one to come first that another rank makes before it. So blocking calls, nonblocking ones, and those of each persistent request
 //! go by hypercubes of their own.
 
-use super::{Communicator, Cube, MANY_CALLS, WORTH_OF_A_TURN};
+use super::{Communicator, Cube, MANY_CALLS, WORTH};
 use crate::attributes::Duplicated;
 use crate::native::{self, ffi};
 use crate::requests;
@@ -48,8 +48,8 @@ impl Communicator {
         while self.next_look <= self.calls {
             self.next_look *= 2;
         }
-        let turn = known.machine().shared.map_or(1, |shared| self.size.div_ceil(shared.cores));
-        let worth = self.predicted >= WORTH_OF_A_TURN * turn as f64 || self.calls >= MANY_CALLS;
+        let shares_memory = known.machine().shared.is_some();
+        let worth = self.predicted >= WORTH * known.seconds_of_measuring() || shares_memory && self.calls >= MANY_CALLS;
         // What is wrong between ranks the program's own call will tell.
         if !self.any_says(known, worth).unwrap_or(false) {
             return;

@@ -13,6 +13,7 @@ static void machine(MPI_Comm comm, const char *call) {
     char text[4000];
     hypercoll_explain_last(comm, text, sizeof text);
     const char *what = strstr(text, "(built in")    ? "built in"
+                       : strstr(text, "(measured b") ? "briefly"
                        : strstr(text, "(measured")   ? "measured"
                        : strstr(text, "; asked for") ? "as before"
                                                      : text;

@@ -12,7 +12,7 @@ use crate::select::{Links, Machine};
 use std::time::Instant;
 
 /// Times that each is measured, of which the least counts.
-const TRIES: usize = 3;
+pub(super) const TRIES: usize = 3;
 /// Start-ups and hops that a message takes, at least: of shorter ones, as on processors that others use too, it cannot be told what links
 /// can do, and they stay what they are taken for.
 const SEEN_FROM: f64 = 3.0;
@@ -20,8 +20,9 @@ const SEEN_FROM: f64 = 3.0;
 /// they take twice as long or longer.
 const LINKED: f64 = 1.5;
 
-/// What that machine's links can do; all ranks of at least [`super::HOSTS`] hosts call this together, and find the same.
-pub(super) fn links(cube: &Hypercube, machine: &Machine) -> Result<Links> {
+/// What that machine's links can do, by the least of so many times; all ranks of at least [`super::HOSTS`] hosts call this together, and find
+/// the same.
+pub(super) fn links(cube: &Hypercube, machine: &Machine, tries: usize) -> Result<Links> {
     let hosts = cube.hosts.as_ref();
     let bytes = ((ENOUGH / machine.t_c) as usize).clamp(FIRST, LONGEST);
     if bytes as f64 * machine.t_c < SEEN_FROM * (machine.tau + machine.hop) {
@@ -33,7 +34,7 @@ pub(super) fn links(cube: &Hypercube, machine: &Machine) -> Result<Links> {
     let near = Vec::from_iter((0..n).map(|d| way(1 << d)));
     let far = Vec::from_iter((0..n).map(|d| way(if n > 2 { all ^ (1 << d) } else { all })));
     let mut times = [f64::INFINITY; 3];
-    for _ in 0..TRIES {
+    for _ in 0..tries {
         for (time, ways) in times.iter_mut().zip([&near[..1], &near, &far]) {
             *time = time.min(at_once(cube, ways, bytes)?);
         }

@@ -13,7 +13,7 @@ use std::slice;
 use std::time::Instant;
 
 /// Ranks of other hosts to each of which a rank sends, at most: each takes a connection.
-const MOST: usize = 8;
+pub(super) const MOST: usize = 8;
 
 /// Ranks in a ring, each of which sends to those on other hosts.
 pub(super) struct Senders {
@@ -35,15 +35,15 @@ impl Senders {
         Senders { ranks, first: hosts.most_and_fewest().0 }
     }
 
-    /// To how many others each can send, if to as many as any: those from as far before it as after it.
-    fn others(&self) -> usize {
-        (self.ranks.len() + 1).saturating_sub(2 * self.first).min(MOST)
+    /// To how many others each can send, if to as many as any, of so many at most: those from as far before it as after it.
+    fn others(&self, most: usize) -> usize {
+        (self.ranks.len() + 1).saturating_sub(2 * self.first).min(most)
     }
 
-    /// The seconds that one message takes while all of these send one, and the start-up of one more; `None` if a rank has not two others to
-    /// send to. All ranks call this together.
-    pub(super) fn start_up(&self, cube: &Hypercube) -> Result<Option<(f64, f64)>> {
-        let others = self.others();
+    /// The seconds that one message takes while all of these send one, and the start-up of one more, if each sends to so many others at most;
+    /// `None` if a rank has not two others to send to. All ranks call this together.
+    pub(super) fn start_up(&self, cube: &Hypercube, most: usize) -> Result<Option<(f64, f64)>> {
+        let others = self.others(most);
         if others < 2 {
             return Ok(None);
         }
@@ -145,7 +145,7 @@ mod tests {
             for in_turn in [false, true] {
                 let hosts = Hosts::with_ranks(ranks, in_turn).expect("several hosts with several ranks");
                 for senders in [Senders::leaders(Some(&hosts), hosts.ranks()), Senders::all(&hosts)] {
-                    let others = senders.others();
+                    let others = senders.others(MOST);
                     let mut all: [Vec<(usize, usize)>; 2] = Default::default();
                     for (at, &rank) in senders.ranks.iter().enumerate() {
                         let [to, from] = senders.peers(at, others);
@@ -163,7 +163,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(Senders::leaders(None, 8).others(), 7);
-        assert_eq!(Senders::leaders(None, 2).others(), 1);
+        assert_eq!([MOST, 3].map(|most| Senders::leaders(None, 8).others(most)), [7, 3]);
+        assert_eq!(Senders::leaders(None, 2).others(MOST), 1);
     }
 }
