@@ -20,6 +20,8 @@ mod process;
 #[cfg(feature = "mpi")]
 #[path = "../common/ranks.rs"]
 mod ranks;
+#[cfg(feature = "mpi")]
+mod waits;
 
 use cases::Case;
 use expected::{told, Outcomes, Place};

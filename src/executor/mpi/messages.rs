@@ -352,15 +352,17 @@ impl Messages {
         Ok(!follows)
     }
 
-    /// Tests what is under way until something is complete, so many times at most, and reports what is complete; whether anything is, be it a part of a message. With `all` it is all
-    /// or nothing, which is cheaper to find out. Every test makes MPI's own progress once, and yields the core if MPI was told to.
+    /// Tests what is under way until something is complete, so many times at most, and reports what is complete; whether anything is of a
+    /// call, be it a part of a message: a note that has been sent moves no call. With `all` it is all or nothing, which is cheaper to
+    /// find out. Every test makes MPI's own progress once, and yields the core if MPI was told to.
     #[inline(always)]
     pub fn advance(&mut self, all: bool, looks: u32, done: &mut Vec<Token>) -> Result<bool, Box<Trouble>> {
         let all = all && self.requests.owners().all(|owner| !self.messages[owner].introduces);
         let completed = self.requests.test(all, looks)?;
-        let any = !completed.is_empty();
+        let mut any = false;
         for &(owner, received) in &completed {
             let message = &mut self.messages[owner];
+            any |= message.token.is_some();
             message.left -= 1;
             message.received += received;
             if message.left > 0 {

@@ -1,0 +1,84 @@
+//! Waits for a rank that makes no call: ranks say that they wait, and for whom, and do not wait for ever.
+
+use crate::ranks::on_ranks;
+use hypercoll::{Error, Hypercube, Result};
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// How long one that makes no call stands still, if the others do not release it: many times the limit.
+const RELEASED_WITHIN: Duration = Duration::from_secs(60);
+
+/// Keeps what is said.
+struct Said(Mutex<Vec<String>>);
+
+static SAID: Said = Said(Mutex::new(Vec::new()));
+
+impl log::Log for Said {
+    fn enabled(&self, _: &log::Metadata) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record) {
+        self.0.lock().expect("no panic").push(record.args().to_string());
+    }
+
+    fn flush(&self) {}
+}
+
+/// The roll-calls that this rank has said since this was asked last.
+fn rolls() -> Vec<String> {
+    let mut said = SAID.0.lock().expect("no panic");
+    said.retain(|text| text.contains("no progress for 1 s. "));
+    std::mem::take(&mut said)
+}
+
+/// Makes no call until the others have waited for so long that it is an error.
+fn stand_still(world: &SimpleCommunicator, others: impl Iterator<Item = usize>) {
+    let begin = Instant::now();
+    for other in others {
+        let other = world.process_at_rank(other as i32);
+        while other.immediate_probe().is_none() {
+            assert!(begin.elapsed() < RELEASED_WITHIN, "the others wait for ever");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        other.receive::<u8>();
+    }
+}
+
+/// A call was not to come to an end: the error, in words. Releases those that stand still.
+fn expired(outcome: Result<()>, world: &SimpleCommunicator, still: &[usize]) -> String {
+    still.iter().for_each(|&rank| world.process_at_rank(rank as i32).send(&0u8));
+    match outcome {
+        Err(error @ Error::Timeout { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Two ranks of several wait for the last one, and answer each other.
+fn one_stands_still(world: &SimpleCommunicator) {
+    let cube = Hypercube::new(world).expect("a hypercube");
+    let last = cube.size() - 1;
+    if cube.rank() == last {
+        return stand_still(world, 0..last);
+    }
+    let text = expired(cube.barrier(), world, &[last]);
+    assert!(text.contains(&format!("rank {last}: no answer")), "{text}");
+    assert_eq!(rolls().len(), 1);
+}
+
+fn run(test: &str, size: usize, way: &str, code: fn(&SimpleCommunicator)) {
+    let limits = [("HYPERCOLL_ROLL_CALL", "1"), ("HYPERCOLL_TIMEOUT", "4,error")];
+    let variables = [&limits[..], &[("HYPERCOLL_SHARED_MEMORY", way)]].concat();
+    on_ranks(test, size, &variables, |world| {
+        log::set_logger(&SAID).expect("the only logger");
+        log::set_max_level(log::LevelFilter::Warn);
+        code(world);
+    });
+}
+
+#[test]
+fn one_of_4_over_links() {
+    run("waits::one_of_4_over_links", 4, "none", one_stands_still);
+}
