@@ -53,7 +53,7 @@ use crate::address::{dimension_for, Hosts};
 use crate::collective::Call;
 use crate::engine::arguments::Arguments;
 #[cfg(feature = "mpi")]
-use crate::engine::{end_all, poll_others};
+use crate::engine::{end_all, poll_meanwhile};
 use crate::engine::{poll_all, share, Engine, Shared};
 use crate::error::{Error, Result};
 use crate::executor::patience::Patience;
@@ -167,7 +167,7 @@ impl Hypercube {
         let patience = Patience::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
         let duplicate = || {
             let patience = patience.clone();
-            crate::executor::mpi::MpiTransport::duplicate(communicator, patience, &settings::found, &poll_others)
+            crate::executor::mpi::MpiTransport::duplicate(communicator, patience, &settings::found, &poll_meanwhile)
         };
         let (transport, found) = duplicate()?;
         let patience = patience.clone()?;

@@ -16,6 +16,8 @@ mod staging;
 mod watch;
 
 pub(crate) use record::kind;
+#[cfg(feature = "mpi")]
+pub(crate) use registry::poll_meanwhile;
 pub(crate) use registry::{end_all, poll_all, poll_others, share, threads_take_turns, Shared};
 
 use crate::error::{Error, Result};

@@ -58,12 +58,23 @@ pub(crate) fn share(engine: Engine) -> Shared {
 /// For a thread that waits: moves the calls of all engines of this thread but those in the middle of something, from the middle of one of
 /// them.
 pub(crate) fn poll_others() {
+    give_way();
+    if with_engines(|engines| engines.borrow().len() > 1) {
+        poll_all();
+    }
+}
+
+/// The same for a thread that waits for something else, in the middle of none of them.
+#[cfg(feature = "mpi")]
+pub(crate) fn poll_meanwhile() {
+    give_way();
+    poll_all();
+}
+
+fn give_way() {
     if let Some(give_way) = TURNS.get() {
         // The engine that this thread waits for is borrowed: whoever comes meanwhile leaves it alone.
         give_way();
-    }
-    if with_engines(|engines| engines.borrow().len() > 1) {
-        poll_all();
     }
 }
 

@@ -61,6 +61,7 @@ const PROGRAMS: &[(&str, fn())] = &[
     ("column", equal::column),
     ("struct", equal::structs),
     ("waiting", messages::waiting),
+    ("making", messages::making),
 ];
 
 fn all(_: &SimpleCommunicator) {

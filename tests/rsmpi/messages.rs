@@ -169,6 +169,30 @@ pub fn waiting() {
     }
 }
 
+/// To make a communicator moves such a collective, too, also where there is no other communicator.
+pub fn making() {
+    let world = moved();
+    let (rank, size) = (world.rank(), world.size());
+    let mut all = vec![-1; size as usize];
+    mpi::request::scope(|scope| {
+        let gather = world.all_gather().algorithm("ring").start(scope, &rank, &mut all[..]).unwrap();
+        // The others come when they are through.
+        if rank == 0 {
+            assert_eq!(made(&world), size);
+            gather.wait().unwrap();
+        } else {
+            gather.wait().unwrap();
+            assert_eq!(made(&world), size);
+        }
+    });
+    assert!(all.into_iter().eq(0..size));
+}
+
+/// The size of a communicator that has been made of all ranks.
+fn made(world: &hypercoll::MpiHypercube) -> i32 {
+    hypercoll::Hypercube::new(world.communicator()).unwrap().size() as i32
+}
+
 /// What rank 0 waits for.
 fn meet(world: &hypercoll::MpiHypercube, way: usize, from: i32, long: &[i32]) {
     let other = world.process_at_rank(from);
