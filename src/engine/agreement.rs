@@ -96,10 +96,6 @@ impl Agreement {
         self.board.as_ref()
     }
 
-    pub fn far(&self) -> &[usize] {
-        &self.far
-    }
-
     /// Whether another rank of the host has found something wrong: one look at one word.
     pub fn is_broken(&self) -> bool {
         self.board.as_ref().is_some_and(Board::is_broken)
@@ -123,48 +119,60 @@ impl Agreement {
         self.adopt().unwrap_or_else(|| understood(finding))
     }
 
-    /// Listens to far ranks, answers them, and returns what one of them has found.
-    pub fn listen(&mut self, transport: &mut dyn Transport) -> Option<String> {
+    /// What a far rank has told, and who.
+    pub fn hear(&self, transport: &mut dyn Transport) -> Option<(usize, Vec<u8>)> {
         if self.far.is_empty() {
             return None;
         }
-        while let Some((rank, bytes)) = transport.hear() {
-            match Note::decode(&bytes) {
-                Some(Note::Finding(finding)) => {
-                    if let Some(board) = &self.board {
-                        board.find(&finding);
-                    }
-                    return Some(finding);
+        transport.hear()
+    }
+
+    /// Notes what a far rank has told, answers it, and returns what it has found.
+    pub fn heed(&mut self, rank: usize, bytes: &[u8], transport: &mut dyn Transport) -> Option<String> {
+        match Note::decode(bytes)? {
+            Note::Finding(finding) => {
+                if let Some(board) = &self.board {
+                    board.find(&finding);
                 }
-                Some(Note::Question { number, known }) => {
-                    let differs = known.iter().find(|(number, signature)| {
-                        self.records.signature(*number).is_some_and(|mine| mine != *signature)
-                    });
-                    let differs = differs.map_or(0, |differs| differs.0);
-                    let number = if differs > 0 { differs } else { number };
-                    let (signature, words) = (self.records.signature(number), self.records.told(number));
-                    let answer = Note::Answer {
-                        begun: self.records.begun(),
-                        differs,
-                        number,
-                        signature: signature.unwrap_or_default(),
-                        words: words.unwrap_or_default(),
-                        doing: self.doing.clone(),
-                    };
-                    transport.tell(rank, &answer.encode());
-                }
-                Some(Note::Answer { begun, differs, number, signature, words, doing }) => {
-                    let called = match () {
-                        () if begun < number => Called::NotYet(begun),
-                        () => Called::This(signature, words),
-                    };
-                    self.asked.remove(&rank);
-                    self.answers.insert(rank, Answered { differs, number, called, doing });
-                }
-                Some(Note::Parting { how, words, known }) => {
-                    self.parted.insert(rank, Parted { how, words, known: known.into_iter().collect() });
-                }
-                None => (),
+                return Some(finding);
+            }
+            Note::Question { number, known } => {
+                let differs = known
+                    .iter()
+                    .find(|(number, signature)| self.records.signature(*number).is_some_and(|mine| mine != *signature));
+                let differs = differs.map_or(0, |differs| differs.0);
+                let number = if differs > 0 { differs } else { number };
+                let (signature, words) = (self.records.signature(number), self.records.told(number));
+                let answer = Note::Answer {
+                    begun: self.records.begun(),
+                    differs,
+                    number,
+                    signature: signature.unwrap_or_default(),
+                    words: words.unwrap_or_default(),
+                    doing: self.doing.clone(),
+                };
+                transport.tell(rank, &answer.encode());
+            }
+            Note::Answer { begun, differs, number, signature, words, doing } => {
+                let called = match () {
+                    () if begun < number => Called::NotYet(begun),
+                    () => Called::This(signature, words),
+                };
+                self.asked.remove(&rank);
+                self.answers.insert(rank, Answered { differs, number, called, doing });
+            }
+            Note::Parting { how, words, known } => {
+                self.parted.insert(rank, Parted { how, words, known: known.into_iter().collect() });
+            }
+        }
+        None
+    }
+
+    /// Heeds all that far ranks have told; what one of them has found.
+    pub fn listen(&mut self, transport: &mut dyn Transport) -> Option<String> {
+        while let Some((rank, bytes)) = self.hear(transport) {
+            if let Some(finding) = self.heed(rank, &bytes, transport) {
+                return Some(finding);
             }
         }
         None
@@ -183,8 +191,14 @@ impl Agreement {
         neighbours.filter(|rank| self.far.binary_search(rank).is_ok()).for_each(|rank| transport.part(rank, &note));
     }
 
+    /// Asks all far ranks what they are in by now; what they have answered before is forgotten.
+    pub fn ask_all(&mut self, number: u64, transport: &mut dyn Transport) {
+        self.answers.clear();
+        self.ask(&self.far.clone(), number, transport);
+    }
+
     /// Asks far ranks what they are in.
-    pub fn ask(&mut self, ranks: &[usize], number: u64, transport: &mut dyn Transport) {
+    fn ask(&mut self, ranks: &[usize], number: u64, transport: &mut dyn Transport) {
         let known = self.records.known().filter(|known| known.0 <= number).collect();
         let question = Note::Question { number, known }.encode();
         for &rank in ranks.iter().filter(|&rank| !self.parted.contains_key(rank)) {
@@ -265,9 +279,7 @@ impl Agreement {
     /// What all ranks called under a number, or the first time that they differed before, in words: not the same.
     pub fn mismatch(&mut self, number: u64, transport: &mut dyn Transport) -> String {
         if !self.far.is_empty() {
-            self.answers.clear();
-            let far = self.far.clone();
-            self.ask(&far, number, transport);
+            self.ask_all(number, transport);
             let start = Instant::now();
             while !self.far.iter().all(|&rank| self.has_answered(rank, number)) && start.elapsed() < ANSWERS {
                 let mut done = Vec::new();

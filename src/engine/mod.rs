@@ -395,6 +395,7 @@ impl Drop for Engine {
         self.abandon("has let go of its communicator");
         // The ranks of this host may have told it what other hosts wait for it to hear.
         let _ = self.intact();
+        self.agreement.doing = self.doing();
         if let Some(finding) = self.agreement.listen(&mut *self.transport) {
             self.fail(understood(&finding));
         }

@@ -57,8 +57,12 @@ impl Engine {
     /// Looks at the clock, and at the others if it is time.
     pub(super) fn watch(&mut self) {
         let waited = self.waiting.waited(Instant::now());
-        if let Some(finding) = self.agreement.listen(&mut *self.transport) {
-            return self.fail(understood(&finding));
+        while let Some((rank, bytes)) = self.agreement.hear(&mut *self.transport) {
+            // It may ask what this one is doing, which is something else than when it was last said.
+            self.agreement.doing = self.doing();
+            if let Some(finding) = self.agreement.heed(rank, &bytes, &mut *self.transport) {
+                return self.fail(understood(&finding));
+            }
         }
         let Some(oldest) = self.oldest() else { return };
         if waited >= self.waiting.judged.map_or(SUSPICION, |judged| judged + AGAIN) {
@@ -88,8 +92,7 @@ impl Engine {
             let since = roll_call::clock().saturating_sub(waited.as_secs());
             self.agreement.doing = self.doing();
             self.agreement.board().iter().for_each(|board| board.mine().wait(since, &self.agreement.doing));
-            let far = self.agreement.far().to_vec();
-            self.agreement.ask(&far, oldest, &mut *self.transport);
+            self.agreement.ask_all(oldest, &mut *self.transport);
         }
         let expired = self.patience.timeout.is_some_and(|limit| waited >= limit);
         let due = self.patience.report.is_some_and(|limit| waited >= limit) && !self.waiting.called;

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// How long one that makes no call stands still, if the others do not release it: many times the limit.
 const RELEASED_WITHIN: Duration = Duration::from_secs(60);
+/// Longer than ranks wait before they say so.
+const LATE: Duration = Duration::from_millis(1500);
 
 /// Keeps what is said.
 struct Said(Mutex<Vec<String>>);
@@ -56,6 +58,28 @@ fn expired(outcome: Result<()>, world: &SimpleCommunicator, still: &[usize]) -> 
     }
 }
 
+/// The last rank comes late to the first barrier, and not at all to the second, to which rank 1 does not come either.
+fn others_stand_still(world: &SimpleCommunicator) {
+    let cube = Hypercube::new(world).expect("a hypercube");
+    let last = cube.size() - 1;
+    if cube.rank() == last {
+        std::thread::sleep(LATE);
+    }
+    cube.barrier().expect("all come");
+    assert_eq!(rolls().len(), usize::from(cube.rank() < last));
+    match cube.rank() {
+        0 => {
+            let text = expired(cube.barrier(), world, &Vec::from_iter(1..=last));
+            let rolls = rolls();
+            assert_eq!(rolls.len(), 1, "{rolls:?}");
+            // What they did in the first barrier is no answer.
+            let whom = if last == 1 { "rank 1: no answer" } else { "ranks 1, 2: no answer" };
+            assert!(text.contains(whom) && rolls[0].contains(whom), "{text}\n{rolls:?}");
+        }
+        _ => stand_still(world, 0..1),
+    }
+}
+
 /// Two ranks of several wait for the last one, and answer each other.
 fn one_stands_still(world: &SimpleCommunicator) {
     let cube = Hypercube::new(world).expect("a hypercube");
@@ -76,6 +100,16 @@ fn run(test: &str, size: usize, way: &str, code: fn(&SimpleCommunicator)) {
         log::set_max_level(log::LevelFilter::Warn);
         code(world);
     });
+}
+
+#[test]
+fn one_of_2_over_links() {
+    run("waits::one_of_2_over_links", 2, "none", others_stand_still);
+}
+
+#[test]
+fn two_of_3_over_links() {
+    run("waits::two_of_3_over_links", 3, "none", others_stand_still);
 }
 
 #[test]
