@@ -4,11 +4,11 @@ use super::agreement::Agreement;
 use super::finding::listed;
 use super::record::sentence;
 use crate::executor::board::{Board, Presence};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Seconds of the clock, which ranks of a host share.
-pub(super) fn clock() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+/// The clock, which ranks of a host share. It may be set.
+pub(super) fn clock() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 /// What every rank of the communicator is doing, in words.
@@ -44,7 +44,7 @@ fn on_board(board: &Board, place: usize) -> String {
         (Presence::Panicked, _) => format!("has panicked; {at_last}"),
         (Presence::There, _) if line.is_dead() => format!("has ended; {at_last}"),
         (Presence::There, Some(last)) if line.ended() < begun => match line.waits() {
-            Some((since, waits)) => format!("{waits}, for {} s", clock().saturating_sub(since)),
+            Some((since, waits)) => format!("{waits}, for {} s", clock().as_secs().saturating_sub(since)),
             None => format!("in {last}"),
         },
         _ => format!("in no call; {at_last}"),

@@ -4,7 +4,7 @@
 use super::finding::{listed, understood};
 use super::record::sentence;
 use super::{roll_call, Engine};
-use crate::executor::patience::say;
+use crate::executor::patience::{say, Patience};
 use crate::executor::Stamp;
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,8 @@ const AGAIN: Duration = Duration::from_millis(100);
 const FAR_SUSPICION: Duration = Duration::from_millis(300);
 /// From one look at the clock to the next so much counts as a wait, at most: a rank that computes for longer waits for nobody meanwhile.
 const COUNTED: Duration = Duration::from_secs(1);
+/// After so much of a limit a rank says that it waits, and asks what the others do.
+const NEAR: f64 = 0.9;
 
 /// A wait without progress.
 #[derive(Default)]
@@ -28,9 +30,13 @@ pub(super) struct Waiting {
     pub judged: Option<Duration>,
     /// The rank that was through then with a call for which it is waited, and the call.
     vain: Option<(usize, u64)>,
-    /// Whether this rank has said that it waits, and has called the roll.
-    said: bool,
+    /// When this rank has said that it waits, by the clock that ranks of a host share.
+    said: Option<Duration>,
+    /// What had been waited when it announced that it would call the roll, and whether that has been called.
+    announced: Option<Duration>,
     called: bool,
+    /// Whether it has asked the others before it gives up.
+    expires: bool,
 }
 
 impl Waiting {
@@ -46,7 +52,7 @@ impl Waiting {
 impl Engine {
     /// Progress ends a wait, and so does the first call after some time without any.
     pub(super) fn moved(&mut self) {
-        if self.waiting.said {
+        if self.waiting.said.is_some() {
             self.agreement.board().iter().for_each(|board| board.mine().go_on());
         }
         if self.waiting.looks > 0 {
@@ -84,36 +90,76 @@ impl Engine {
                 self.agreement.ask_again(&peers, oldest, &mut *self.transport);
             }
         }
-        let limits = [self.patience.report, self.patience.timeout];
-        let first = limits.into_iter().flatten().min();
-        // A little earlier, so that all have said it when the roll is called.
-        if !self.waiting.said && first.is_some_and(|limit| waited >= limit.mul_f64(0.9)) {
-            self.waiting.said = true;
-            let since = roll_call::clock().saturating_sub(waited.as_secs());
+        self.report(waited, oldest);
+    }
+
+    /// Says that this rank waits, and what all ranks do, and ends what takes too long.
+    fn report(&mut self, waited: Duration, oldest: u64) {
+        let Patience { report, timeout, .. } = self.patience;
+        // A little earlier, so that all have said it, and far ranks have answered, when the roll is called.
+        let is_near = |limit: Option<Duration>| limit.is_some_and(|limit| waited >= limit.mul_f64(NEAR));
+        if !is_near(report) && !is_near(timeout) {
+            return;
+        }
+        let now = roll_call::clock();
+        if self.waiting.said.is_none() {
+            self.waiting.said = Some(now);
             self.agreement.doing = self.doing();
-            self.agreement.board().iter().for_each(|board| board.mine().wait(since, &self.agreement.doing));
+            let since = now.saturating_sub(waited);
+            self.agreement.board().iter().for_each(|board| board.mine().wait(since.as_secs(), &self.agreement.doing));
+        }
+        if is_near(timeout) && !self.waiting.expires {
+            self.waiting.expires = true;
             self.agreement.ask_all(oldest, &mut *self.transport);
         }
-        let expired = self.patience.timeout.is_some_and(|limit| waited >= limit);
-        let due = self.patience.report.is_some_and(|limit| waited >= limit) && !self.waiting.called;
-        if due || expired {
-            self.waiting.called = true;
-            let first = self.agreement.board().is_none_or(|board| board.call_roll(oldest));
-            let rank = self.agreement.rank;
-            let roll = roll_call::roll_call(&self.agreement, self.transport.size());
-            let seconds = waited.as_secs();
-            if first {
-                say(&format!("rank {rank}: no progress for {seconds} s. {roll}"));
-            }
-            if expired {
-                if self.patience.ends_job {
-                    self.transport.end_job(&format!("rank {rank}: HYPERCOLL_TIMEOUT: no progress for {seconds} s"));
-                }
-                let peers = self.transport.under_way();
-                let peers: Vec<String> = peers.iter().map(usize::to_string).collect();
-                self.find(&format!("timeout\n{}\nno progress for {seconds} s; {roll}", peers.join(" ")));
-            }
+        if let Some(limit) = report.filter(|_| is_near(report) && !self.waiting.called) {
+            self.see_to_roll_call(waited, limit, oldest);
         }
+        if timeout.is_some_and(|limit| waited >= limit) {
+            self.expire(waited);
+        }
+    }
+
+    /// Sees that the roll is called when this rank has waited for so long, by one of those that wait.
+    fn see_to_roll_call(&mut self, waited: Duration, limit: Duration, oldest: u64) {
+        let (now, said) = (roll_call::clock(), self.waiting.said);
+        if self.agreement.board().is_some_and(|board| said.is_some_and(|said| board.has_called_roll(said, now))) {
+            self.waiting.called = true;
+            return;
+        }
+        let announced = match self.waiting.announced {
+            Some(announced) => announced,
+            None if self.agreement.board().is_none_or(|board| board.announce_roll(now, limit)) => {
+                self.waiting.announced = Some(waited);
+                self.agreement.ask_all(oldest, &mut *self.transport);
+                waited
+            }
+            None => return,
+        };
+        if waited >= limit.max(announced + limit.mul_f64(1.0 - NEAR)) {
+            self.call_roll(waited);
+        }
+    }
+
+    /// Calls the roll, unless another rank of this host has done so since this one has said that it waits; in words.
+    fn call_roll(&mut self, waited: Duration) -> String {
+        let (now, said) = (roll_call::clock(), self.waiting.said.unwrap_or_default());
+        let roll = roll_call::roll_call(&self.agreement, self.transport.size());
+        let called = std::mem::replace(&mut self.waiting.called, true);
+        if !called && self.agreement.board().is_none_or(|board| board.call_roll(said, now)) {
+            say(&format!("rank {}: no progress for {} s. {roll}", self.agreement.rank, waited.as_secs()));
+        }
+        roll
+    }
+
+    /// Ends what has waited for so long.
+    fn expire(&mut self, waited: Duration) {
+        let (roll, rank, seconds) = (self.call_roll(waited), self.agreement.rank, waited.as_secs());
+        if self.patience.ends_job {
+            self.transport.end_job(&format!("rank {rank}: HYPERCOLL_TIMEOUT: no progress for {seconds} s"));
+        }
+        let peers: Vec<String> = self.transport.under_way().iter().map(usize::to_string).collect();
+        self.find(&format!("timeout\n{}\nno progress for {seconds} s; {roll}", peers.join(" ")));
     }
 
     /// What this rank is doing, in words.

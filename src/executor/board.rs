@@ -223,8 +223,13 @@ struct Head {
     finder: AtomicU64,
     /// Whether its finding is there.
     found: AtomicU64,
-    /// The last call for which the roll was called.
-    rolls: AtomicU64,
+    /// When a rank last announced that it would call the roll, and when one last did, in milliseconds of the clock.
+    announced: AtomicU64,
+    called: AtomicU64,
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    time.as_millis() as u64
 }
 
 /// The lines of the ranks of a host.
@@ -309,9 +314,27 @@ impl Board {
         first.is_ok()
     }
 
-    /// Whether this rank is to call the roll for a call that waits: the first of the host that wants to.
-    pub fn call_roll(&self, number: u64) -> bool {
-        self.head().rolls.fetch_max(number, Ordering::AcqRel) < number
+    /// Announces that this rank will call the roll, for all of the host that wait by then; `false` if one has done so less than `pause` ago.
+    /// It may go on before it does: then another one announces it after that time.
+    pub fn announce_roll(&self, now: Duration, pause: Duration) -> bool {
+        let (announced, now) = (&self.head().announced, milliseconds(now));
+        let last = announced.load(Ordering::Acquire);
+        // The clock may have been set back.
+        now.abs_diff(last) >= milliseconds(pause)
+            && announced.compare_exchange(last, now, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Whether the roll has been called since then.
+    pub fn has_called_roll(&self, since: Duration, now: Duration) -> bool {
+        (milliseconds(since)..=milliseconds(now)).contains(&self.head().called.load(Ordering::Acquire))
+    }
+
+    /// Whether this rank is to call the roll now: the first since then.
+    pub fn call_roll(&self, since: Duration, now: Duration) -> bool {
+        let (called, now) = (&self.head().called, milliseconds(now));
+        let last = called.load(Ordering::Acquire);
+        !(milliseconds(since)..=now).contains(&last)
+            && called.compare_exchange(last, now, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// Whether something has gone wrong.
@@ -378,6 +401,29 @@ mod tests {
         assert!(!boards(1).find("another"));
         let (rank, text) = boards(0).finding().unwrap();
         assert_eq!((rank, text.len()), (2, 127 * 8));
+    }
+
+    #[test]
+    fn the_roll_is_called_once_for_all_that_wait() {
+        let boards = Board::of_threads(3);
+        let [start, limit] = [1000, 10].map(Duration::from_secs);
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let announces = |rank: usize, seconds| boards(rank).announce_roll(at(seconds), limit);
+        let calls = |rank: usize, since, now| boards(rank).call_roll(at(since), at(now));
+        assert_eq!([announces(1, 9), announces(0, 9)], [true, false]);
+        assert_eq!([calls(1, 9, 10), calls(0, 9, 10)], [true, false]);
+        assert!(boards(2).has_called_roll(at(9), at(11)));
+        // One that has said that it waits only then, and one whose announcement comes to nothing.
+        assert!(!boards(2).has_called_roll(at(12), at(13)));
+        assert_eq!(
+            [announces(2, 13), announces(2, 19), announces(0, 28), announces(0, 29)],
+            [false, true, false, true]
+        );
+        assert_eq!([calls(0, 12, 30), calls(2, 12, 30)], [true, false]);
+        // The clock is set back.
+        let earlier = |seconds| Duration::from_secs(seconds);
+        assert!(!boards(1).has_called_roll(earlier(5), earlier(6)));
+        assert!(boards(1).announce_roll(earlier(6), limit) && boards(1).call_roll(earlier(5), earlier(6)));
     }
 
     #[test]

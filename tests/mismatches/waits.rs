@@ -92,6 +92,23 @@ fn one_stands_still(world: &SimpleCommunicator) {
     assert_eq!(rolls().len(), 1);
 }
 
+/// Rank 0 is ahead and waits in call 2 for long when rank 1 makes call 1, in which it waits for rank 2.
+fn one_behind_waits(world: &SimpleCommunicator) {
+    let cube = Hypercube::new(world).expect("a hypercube");
+    if cube.rank() == 2 {
+        return stand_still(world, 0..2);
+    }
+    if cube.rank() == 1 {
+        std::thread::sleep(LATE);
+    }
+    let mut data = [0; 5];
+    let sent = cube.send(2, 1).run(5, None, (cube.rank() == 1).then_some(&mut data[..]));
+    let outcome = if cube.rank() == 0 { sent.and_then(|()| cube.barrier()) } else { sent };
+    expired(outcome, world, &[2]);
+    let rolls = rolls();
+    assert_eq!(rolls.len(), 1, "{rolls:?}");
+}
+
 fn run(test: &str, size: usize, way: &str, code: fn(&SimpleCommunicator)) {
     let limits = [("HYPERCOLL_ROLL_CALL", "1"), ("HYPERCOLL_TIMEOUT", "4,error")];
     let variables = [&limits[..], &[("HYPERCOLL_SHARED_MEMORY", way)]].concat();
@@ -115,4 +132,9 @@ fn two_of_3_over_links() {
 #[test]
 fn one_of_4_over_links() {
     run("waits::one_of_4_over_links", 4, "none", one_stands_still);
+}
+
+#[test]
+fn a_rank_behind_another_that_waits() {
+    run("waits::a_rank_behind_another_that_waits", 3, "off", one_behind_waits);
 }
