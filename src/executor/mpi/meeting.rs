@@ -123,13 +123,19 @@ impl Meeting {
         let cores = (host.ranks.len() == size).then_some(host.cores);
         // Nobody lets go of its files or its nonce before all have looked for them.
         let is_mapped = matches!(mapped, Some(Ok(_)));
+        // Who makes the memory knows why there is none, and each of the others why it cannot have what there is.
+        let why = match (&file, &mapped) {
+            (Err(error), Some(_)) if host.place == 0 => Some(error.to_string()),
+            (_, Some(Err(error))) if first.file != u64::MAX => Some(error.to_string()),
+            _ => None,
+        };
         let (all, text) = match &mut met {
             Met::InLobby(met) => ranks.agree_in_lobby(met, is_mapped)?,
             Met::ByMessages(met) => ranks.agree(met, &cards, &host, share, is_mapped, || find(cores.is_some()))?,
         };
         drop((file, met));
-        if let (Some(Err(error)), 0) = (&mapped, host.place) {
-            once(&format!("no memory is shared on this host ({error}); messages go through MPI"));
+        if let Some(why) = why {
+            once(&format!("rank {rank}: no memory is shared on this host ({why}); messages go through MPI"));
         }
         let memory = mapped.and_then(std::result::Result::ok).filter(|_| all & MAPPED != 0).map(Arc::new);
         let board = memory.as_ref().map(|memory| {

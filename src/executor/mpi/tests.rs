@@ -20,6 +20,7 @@ use crate::{Error, Hypercube, SystemOperation};
 use ::mpi::topology::{Color, SimpleCommunicator};
 use ::mpi::traits::*;
 use ranks::on_ranks;
+use std::sync::Mutex;
 use std::time::Duration;
 
 const THROUGH_MPI: [(&str, &str); 1] = [("HYPERCOLL_SHARED_MEMORY", "off")];
@@ -59,6 +60,51 @@ fn control_variables_are_found_and_read() {
         assert!(read >= 10, "{read} of {} variables can be read", names.len());
         assert_eq!(variables.read("no_such_variable"), Ok(None));
     });
+}
+
+/// Keeps what is said.
+struct Said(Mutex<Vec<String>>);
+
+impl log::Log for Said {
+    fn enabled(&self, metadata: &log::Metadata) -> bool {
+        metadata.level() == log::Level::Warn
+    }
+
+    fn log(&self, record: &log::Record) {
+        self.0.lock().expect("no panic").push(record.args().to_string());
+    }
+
+    fn flush(&self) {}
+}
+
+/// On a host where a rank can have no more files open, the one that is to make the memory or another one.
+fn no_memory(test: &str, without: i32) {
+    static SAID: Said = Said(Mutex::new(Vec::new()));
+    on_ranks(test, 2, &[("HYPERCOLL_TUNING", ""), ("HYPERCOLL_MEASURE", "off")], |world| {
+        log::set_logger(&SAID).expect("the only logger");
+        log::set_max_level(log::LevelFilter::Warn);
+        is_right(world);
+        if world.rank() == without {
+            let limit = libc::rlimit { rlim_cur: 0, rlim_max: 1000 };
+            // SAFETY: a valid limit.
+            assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) }, 0);
+        }
+        is_right(world);
+        is_right(world);
+        let said = SAID.0.lock().expect("no panic");
+        let is_told = |text: &String| text.contains("no memory is shared") && text.contains("Too many open files");
+        assert!(said.iter().all(is_told) && said.len() == usize::from(world.rank() == without), "{said:?}");
+    });
+}
+
+#[test]
+fn memory_that_cannot_be_made_is_missed_aloud() {
+    no_memory("executor::mpi::tests::memory_that_cannot_be_made_is_missed_aloud", 0);
+}
+
+#[test]
+fn memory_that_cannot_be_had_is_missed_aloud() {
+    no_memory("executor::mpi::tests::memory_that_cannot_be_had_is_missed_aloud", 1);
 }
 
 const STAMP: Stamp = Stamp { number: 1, signature: 2 };
