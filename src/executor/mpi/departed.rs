@@ -9,7 +9,7 @@
 
 use super::messages::Messages;
 use mpi::ffi;
-use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 struct Departed {
     comm: ffi::MPI_Comm,
@@ -18,22 +18,18 @@ struct Departed {
     peers: Vec<usize>,
 }
 
-impl Drop for Departed {
-    /// MPI may have been ended, or not be through with messages: it keeps their memory.
-    fn drop(&mut self) {
-        self.messages.abandon();
-    }
-}
+// SAFETY: it is used under a lock, by threads that make or free a communicator just then, and so may call MPI.
+unsafe impl Send for Departed {}
 
-thread_local! {
-    static DEPARTED: RefCell<Vec<Departed>> = const { RefCell::new(Vec::new()) };
+/// Those of all threads, as the one that has left may end. It is never dropped.
+fn departed() -> MutexGuard<'static, Vec<Departed>> {
+    static DEPARTED: Mutex<Vec<Departed>> = Mutex::new(Vec::new());
+    DEPARTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Leaves a communicator that is ours; these peers leave it as well, at some time.
 pub(super) fn leave(comm: ffi::MPI_Comm, messages: Messages, peers: Vec<usize>) {
-    let departed = Departed { comm, messages, peers };
-    // Where the thread ends just now, there is no list any more, and MPI keeps it all.
-    let _ = DEPARTED.try_with(|list| list.borrow_mut().push(departed));
+    departed().push(Departed { comm, messages, peers });
     free_those_that_all_have_left();
 }
 
@@ -47,5 +43,11 @@ pub(super) fn free_those_that_all_have_left() {
         }
         is_free
     };
-    let _ = DEPARTED.try_with(|list| list.borrow_mut().retain_mut(|departed| !free(departed)));
+    departed().retain_mut(|departed| !free(departed));
+}
+
+/// How many have been left and not been freed.
+#[cfg(test)]
+pub(super) fn count() -> usize {
+    departed().len()
 }

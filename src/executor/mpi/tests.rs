@@ -8,6 +8,7 @@ mod process;
 mod ranks;
 
 use super::control_variables::ControlVariables;
+use super::departed;
 use super::lobby::Guests;
 use super::messages::Messages;
 use super::MpiTransport;
@@ -19,7 +20,8 @@ use crate::select::{Machine, Overrides};
 use crate::{Error, Hypercube, SystemOperation};
 use ::mpi::topology::{Color, SimpleCommunicator};
 use ::mpi::traits::*;
-use ranks::on_ranks;
+use ::mpi::Threading;
+use ranks::{on_ranks, on_ranks_with};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -59,6 +61,22 @@ fn control_variables_are_found_and_read() {
         let read = names.iter().filter(|name| matches!(variables.read(name), Ok(Some(_)))).count();
         assert!(read >= 10, "{read} of {} variables can be read", names.len());
         assert_eq!(variables.read("no_such_variable"), Ok(None));
+    });
+}
+
+/// A thread may end before others have left the communicator that it has left.
+#[test]
+fn what_a_thread_has_left_is_freed_by_another() {
+    let test = "executor::mpi::tests::what_a_thread_has_left_is_freed_by_another";
+    on_ranks_with(Threading::Serialized, test, 2, &[("HYPERCOLL_SHARED_MEMORY", "none")], |world| {
+        let make = || Hypercube::new(&SimpleCommunicator::world()).map(drop).expect("a communicator");
+        std::thread::spawn(make).join().expect("no panic");
+        for _ in 0..1000 {
+            // By then the others have left the first, and perhaps the last.
+            world.barrier();
+            departed::free_those_that_all_have_left();
+        }
+        assert_eq!(departed::count(), 0);
     });
 }
 
