@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::raw::peers::{MpiAnyProcess, MpiProcess};
 use mpi::topology::{CartesianCommunicator, Color, CommunicatorRelation, InterCommunicator, Key};
 use mpi::topology::{SimpleCommunicator, UserGroup};
-use mpi::traits::{Buffer, Communicator, Datatype, Group};
+use mpi::traits::{Buffer, Communicator, CommunicatorCollectives, Datatype, Group};
 use mpi::{Count, Rank, Tag};
 use std::fmt;
 use std::ops::Deref;
@@ -29,7 +29,7 @@ use std::ops::Deref;
 /// }
 /// ```
 ///
-/// Ranks that wait for a message of rsmpi in its blocking methods move the collectives under way meanwhile, as in MPI. The requests of its
+/// Ranks that wait for a message of rsmpi in its blocking methods, or for others to make a communicator, move the collectives under way meanwhile, as in MPI. The requests of its
 /// `immediate_...` methods, and the functions of `mpi::point_to_point` such as `send_receive`, wait in MPI alone: where another rank waits for a
 /// nonblocking collective before it sends, test them in turns with [`Hypercube::progress`]. Functions that take any `impl Communicator`
 /// of rsmpi take [`communicator`](MpiHypercube::communicator), and run MPI's collectives on it. Functions that take a [`Hypercube`] take a
@@ -93,12 +93,24 @@ impl<C: Communicator> MpiHypercube<C> {
         MpiAnyProcess::new(&self.cube, self.communicator.any_process())
     }
 
+    /// The communicator of rsmpi, when all ranks are there, for something that they do together. Where MPI makes a communicator it waits for
+    /// all of them, some of which may only come when collectives under way have been moved by others: it would know nothing of these.
+    fn met(&self) -> &C {
+        let mut barrier = self.communicator.immediate_barrier();
+        while let Err(unfinished) = barrier.test() {
+            barrier = unfinished;
+            self.cube.progress();
+            std::thread::yield_now();
+        }
+        &self.communicator
+    }
+
     /// Another of the same ranks. All of them call it.
     ///
     /// # Errors
     /// As [`Hypercube::new`].
     pub fn duplicate(&self) -> Result<MpiHypercube> {
-        MpiHypercube::new(self.communicator.duplicate())
+        MpiHypercube::new(self.met().duplicate())
     }
 
     /// One for each color, of the ranks that pass it; `None` where it is [`Color::undefined`]. All ranks call it.
@@ -106,7 +118,7 @@ impl<C: Communicator> MpiHypercube<C> {
     /// # Errors
     /// As [`Hypercube::new`].
     pub fn split_by_color(&self, color: Color) -> Result<Option<MpiHypercube>> {
-        of(self.communicator.split_by_color(color))
+        of(self.met().split_by_color(color))
     }
 
     /// The same with ranks in the order of their keys.
@@ -114,7 +126,7 @@ impl<C: Communicator> MpiHypercube<C> {
     /// # Errors
     /// As [`Hypercube::new`].
     pub fn split_by_color_with_key(&self, color: Color, key: Key) -> Result<Option<MpiHypercube>> {
-        of(self.communicator.split_by_color_with_key(color, key))
+        of(self.met().split_by_color_with_key(color, key))
     }
 
     /// One for each set of ranks that share memory, with ranks in the order of their keys. All ranks call it.
@@ -122,7 +134,7 @@ impl<C: Communicator> MpiHypercube<C> {
     /// # Errors
     /// As [`Hypercube::new`].
     pub fn split_shared(&self, key: Key) -> Result<MpiHypercube> {
-        MpiHypercube::new(self.communicator.split_shared(key))
+        MpiHypercube::new(self.met().split_shared(key))
     }
 
     /// One of the ranks of a group; `None` on the others. All ranks call it.
@@ -130,10 +142,10 @@ impl<C: Communicator> MpiHypercube<C> {
     /// # Errors
     /// As [`Hypercube::new`].
     pub fn split_by_subgroup_collective(&self, group: &dyn Group) -> Result<Option<MpiHypercube>> {
-        of(self.communicator.split_by_subgroup_collective(group))
+        of(self.met().split_by_subgroup_collective(group))
     }
 
-    /// The same; only the ranks of the group need call it.
+    /// The same; only the ranks of the group need call it, and while they wait for each other in MPI, they move no collectives under way.
     ///
     /// # Errors
     /// As [`Hypercube::new`].
@@ -159,7 +171,7 @@ impl<C: Communicator> MpiHypercube<C> {
         periods: &[bool],
         reorder: bool,
     ) -> Result<Option<MpiHypercube<CartesianCommunicator>>> {
-        let made = self.communicator.create_cartesian_communicator(dims, periods, reorder);
+        let made = self.met().create_cartesian_communicator(dims, periods, reorder);
         made.map(MpiHypercube::new).transpose()
     }
 

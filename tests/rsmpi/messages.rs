@@ -2,6 +2,7 @@
 
 use super::moved;
 use mpi::request::{CancelGuard, WaitGuard};
+use mpi::topology::Color;
 use mpi::traits::*;
 
 /// Receives a message for each place.
@@ -169,28 +170,38 @@ pub fn waiting() {
     }
 }
 
-/// To make a communicator moves such a collective, too, also where there is no other communicator.
+/// All ways of making a communicator move such a collective, too, also where there is no other communicator.
 pub fn making() {
-    let world = moved();
-    let (rank, size) = (world.rank(), world.size());
-    let mut all = vec![-1; size as usize];
-    mpi::request::scope(|scope| {
-        let gather = world.all_gather().algorithm("ring").start(scope, &rank, &mut all[..]).unwrap();
-        // The others come when they are through.
-        if rank == 0 {
-            assert_eq!(made(&world), size);
-            gather.wait().unwrap();
-        } else {
-            gather.wait().unwrap();
-            assert_eq!(made(&world), size);
-        }
-    });
-    assert!(all.into_iter().eq(0..size));
+    for way in 0..7 {
+        let world = moved();
+        let (rank, size) = (world.rank(), world.size());
+        let mut all = vec![-1; size as usize];
+        mpi::request::scope(|scope| {
+            let gather = world.all_gather().algorithm("ring").start(scope, &rank, &mut all[..]).unwrap();
+            // The others come when they are through.
+            if rank == 0 {
+                assert_eq!(made(&world, way), size);
+                gather.wait().unwrap();
+            } else {
+                gather.wait().unwrap();
+                assert_eq!(made(&world, way), size);
+            }
+        });
+        assert!(all.into_iter().eq(0..size));
+    }
 }
 
-/// The size of a communicator that has been made of all ranks.
-fn made(world: &hypercoll::MpiHypercube) -> i32 {
-    hypercoll::Hypercube::new(world.communicator()).unwrap().size() as i32
+/// The size of a communicator that has been made in some way, of all ranks.
+fn made(world: &hypercoll::MpiHypercube, way: usize) -> i32 {
+    match way {
+        0 => hypercoll::Hypercube::new(world.communicator()).unwrap().size() as i32,
+        1 => world.duplicate().unwrap().size(),
+        2 => world.split_by_color(Color::with_value(7)).unwrap().unwrap().size(),
+        3 => world.split_by_color_with_key(Color::with_value(7), -world.rank()).unwrap().unwrap().size(),
+        4 => world.split_shared(0).unwrap().size(),
+        5 => world.split_by_subgroup_collective(&world.group()).unwrap().unwrap().size(),
+        _ => world.create_cartesian_communicator(&[world.size()], &[true], false).unwrap().unwrap().size(),
+    }
 }
 
 /// What rank 0 waits for.
