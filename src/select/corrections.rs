@@ -12,6 +12,7 @@
 //! The correction is a pure function of the call and the machine, like all of the choice. Times, not factors, are what is kept: they mean the
 //! same when the parameters of the machine are changed.
 
+use super::logarithm::{exp2, log2};
 use super::model::latency;
 use super::{predict, Machine, Spread};
 use crate::algorithm::{registry, Algorithm, Parameters, PortModel};
@@ -108,11 +109,11 @@ fn near(sizes: &[usize], call: &Call, element: usize, machine: &Machine) -> Vec<
     let one = Call { count: 1, ..call.clone() };
     let blocks = one.send_len(call.root).max(one.receive_len(call.root)) as f64;
     let started = (machine.tau + machine.hop) / machine.t_c;
-    let log = |bytes: usize| (bytes as f64 * blocks + started).max(1.0).ln();
+    let log = |bytes: usize| log2((bytes as f64 * blocks + started).max(1.0));
     let above = sizes.partition_point(|size| *size <= bytes);
     let (lower, upper) = (above.checked_sub(1).map(|at| sizes[at]), sizes.get(above).copied());
     let apart = lower.zip(upper).map_or(f64::INFINITY, |(lower, upper)| log(upper) - log(lower));
-    let weight = |size| 1.0 - (log(size) - log(bytes)).abs() / apart.min(REACH.ln());
+    let weight = |size| 1.0 - (log(size) - log(bytes)).abs() / apart.min(log2(REACH));
     let weighted = [lower, upper].into_iter().flatten().map(|size| (size, weight(size)));
     weighted.filter(|(_, weight)| *weight > 0.0).collect()
 }
@@ -137,7 +138,7 @@ impl Corrections {
         let sizes = near(&checked.sizes(call.collective), call, element, machine);
         let correction = |(bytes, weight): (usize, f64)| {
             let measured = Call { count: bytes / ELEMENT, ..call.clone() };
-            let factor = |timed: &Timed| Some((timed.by, (timed.time / timed.by.predicted(&measured, machine)?).ln()));
+            let factor = |timed: &Timed| Some((timed.by, log2(timed.time / timed.by.predicted(&measured, machine)?)));
             let factors = checked.at(call.collective, bytes).filter_map(factor);
             let factors: Vec<(By, f64)> = factors.filter(|(_, factor)| factor.is_finite()).collect();
             let unknown = factors.iter().map(|(_, factor)| *factor).reduce(f64::max).unwrap_or(0.0);
@@ -152,7 +153,7 @@ impl Corrections {
             let own = factors.iter().find(|(by, _)| by.is(algorithm, parameters));
             weight * own.map_or(*unknown, |(_, factor)| *factor)
         });
-        logarithm.sum::<f64>().exp()
+        exp2(logarithm.sum())
     }
 }
 

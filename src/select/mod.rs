@@ -24,6 +24,7 @@
 
 mod caches;
 mod corrections;
+mod logarithm;
 mod machine;
 mod model;
 mod overrides;
