@@ -154,9 +154,8 @@ impl Found {
                 let [better, choice] = [better, choice].map(form);
                 writeln!(out, "  {name}: {better} in {}, not {choice} in {}", us(time.median), us(summary.median))?;
             }
-            if let Some(time) = call.native_is_faster() {
-                let best = call.better().map_or(summary, |(_, summary)| summary);
-                writeln!(out, "  {name}: native MPI in {}, ours at best in {}", us(time), us(best.median))?;
+            if let Some([native, ours]) = call.native_is_faster() {
+                writeln!(out, "  {name}: native MPI in {}, ours at best in {}", us(native), us(ours))?;
             }
         }
         Ok(())
