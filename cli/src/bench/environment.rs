@@ -35,30 +35,41 @@ pub(super) fn hosts(side: &Side, name: &str) -> Vec<Host> {
     // A quota of processor time can be less than the processors that a rank may use.
     let quota = if available < own.len() || own.is_empty() { available as u64 } else { u64::MAX };
     message[NAME + PROCESSORS..].copy_from_slice(&quota.to_le_bytes());
-    united(&native.all_gather(&message))
+    // Where the library knows no hosts, they are one or as many as ranks.
+    let host = |rank| match side.cube.hosts() {
+        Some(hosts) => hosts.host(hosts.place(rank)),
+        None if side.over_links() => rank,
+        None => 0,
+    };
+    united(&native.all_gather(&message), host)
 }
 
-/// The hosts that the ranks' messages tell of. Ranks may be bound to different processors of a host.
-fn united(messages: &[u8]) -> Vec<Host> {
+/// The hosts that the ranks' messages tell of, given the number of each rank's, as names may be alike. Ranks may be bound to different processors
+/// of a host.
+fn united(messages: &[u8], host: impl Fn(usize) -> usize) -> Vec<Host> {
     struct Seen {
         name: String,
+        number: usize,
         ranks: usize,
         processors: Vec<u8>,
         quota: u64,
     }
     let mut hosts: Vec<Seen> = Vec::new();
-    for message in messages.chunks_exact(NAME + PROCESSORS + 8) {
+    for (rank, message) in messages.chunks_exact(NAME + PROCESSORS + 8).enumerate() {
         let (name, rest) = message.split_at(NAME);
         let (processors, quota) = rest.split_at(PROCESSORS);
-        let name = String::from_utf8_lossy(name).trim_end_matches('\0').to_string();
         let quota = quota.try_into().map_or(u64::MAX, u64::from_le_bytes);
-        match hosts.iter_mut().find(|host| host.name == name) {
+        let number = host(rank);
+        match hosts.iter_mut().find(|host| host.number == number) {
             Some(host) => {
                 host.ranks += 1;
                 host.quota = host.quota.min(quota);
                 host.processors.iter_mut().zip(processors).for_each(|(all, own)| *all |= own);
             }
-            None => hosts.push(Seen { name, ranks: 1, processors: processors.to_vec(), quota }),
+            None => {
+                let name = String::from_utf8_lossy(name).trim_end_matches('\0').to_string();
+                hosts.push(Seen { number, name, ranks: 1, processors: processors.to_vec(), quota });
+            }
         }
     }
     let cores = |host: &Seen| match host.processors.iter().map(|byte| byte.count_ones() as u64).sum::<u64>() {
@@ -228,6 +239,8 @@ mod tests {
         let bound =
             [message("a", &[0], u64::MAX), message("a", &[9], u64::MAX), message("b", &[0, 1, 2, 3], 2)].concat();
         let host = |name: &str, ranks, cores| Host { name: name.into(), ranks, cores };
-        assert_eq!(united(&bound), [host("a", 2, 2), host("b", 1, 2)]);
+        assert_eq!(united(&bound, |rank| rank / 2), [host("a", 2, 2), host("b", 1, 2)]);
+        // Hosts with names alike.
+        assert_eq!(united(&bound, |rank| rank), [host("a", 1, 1), host("a", 1, 1), host("b", 1, 2)]);
     }
 }
