@@ -13,13 +13,13 @@ static MEASURED: LazyLock<Mutex<[Measurement; 2]>> = LazyLock::new(Mutex::defaul
 
 /// What rank 0 finds, as text; whether all ranks share one memory makes a difference.
 pub(super) fn found(shares_memory: bool) -> String {
-    static NAMES: OnceLock<(String, Option<String>)> = OnceLock::new();
-    let (host, mpi) = NAMES.get_or_init(|| {
+    static NAMES: OnceLock<(String, Option<String>, Option<String>)> = OnceLock::new();
+    let (host, cpu, mpi) = NAMES.get_or_init(|| {
         let host = ::mpi::environment::processor_name().unwrap_or_default();
         let library = ::mpi::environment::library_version().unwrap_or_default();
-        (tuning::host_name(&host).to_string(), Some(tuning::mpi_name(&library)))
+        (tuning::host_name(&host).to_string(), tuning::cpu_name(), Some(tuning::mpi_name(&library)))
     });
-    let here = tuning::Here { host: host.clone(), mpi: mpi.clone(), shares_memory };
+    let here = tuning::Here { host: host.clone(), cpu: cpu.clone(), mpi: mpi.clone(), shares_memory };
     let measured = MEASURED.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(shares_memory)];
     Sources::read(here, None).knowing(measured).text()
 }

@@ -86,7 +86,7 @@ impl Sources {
 
     /// As one text, which [`Sources::parse`] reads on other ranks: fields, each ended by a NUL, which no variable, path or TOML has.
     pub fn text(&self) -> String {
-        let Sources { here: Here { host, mpi, shares_memory }, variables, file, cache, measured } = self;
+        let Sources { here: Here { host, cpu, mpi, shares_memory }, variables, file, cache, measured } = self;
         let mut text = String::new();
         let mut field = |part: &str| {
             text.push_str(&part.replace('\0', "\u{fffd}"));
@@ -94,6 +94,8 @@ impl Sources {
         };
         field(host);
         field(flag(*shares_memory));
+        field(flag(cpu.is_some()));
+        field(cpu.as_deref().unwrap_or_default());
         field(flag(mpi.is_some()));
         field(mpi.as_deref().unwrap_or_default());
         field(&bits_text(measured.times.map(|Times { tau, hop, t_c }| [tau, hop, t_c])));
@@ -127,7 +129,11 @@ impl Sources {
         let mut field = || fields.next().map(String::from);
         let host = field()?;
         let shares_memory = field()? == flag(true);
-        let (known, mpi) = (field()? == flag(true), field()?);
+        let mut known = || {
+            let (known, text) = (field()? == flag(true), field()?);
+            Some(known.then_some(text))
+        };
+        let (cpu, mpi) = (known()?, known()?);
         let times = |[tau, hop, t_c]: [f64; 3]| Times { tau, hop, t_c };
         let measured = Measurement {
             times: bits_of(&field()?).map(times),
@@ -154,13 +160,7 @@ impl Sources {
         while let Some(name) = field() {
             variables.push((name, field()?));
         }
-        Some(Sources {
-            here: Here { host, mpi: known.then_some(mpi), shares_memory },
-            variables,
-            file,
-            cache,
-            measured,
-        })
+        Some(Sources { here: Here { host, cpu, mpi, shares_memory }, variables, file, cache, measured })
     }
 
     fn found(here: Here, file: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Sources {
@@ -202,9 +202,10 @@ impl Sources {
                 Err(why) if *named => return Err(Error::Tuning { file: path.clone(), why }),
                 Err(why) => why,
                 Ok(tuning) => {
-                    machine = Some(tuning.machine(cores));
-                    differences = spread.map(|spread| tuning.stale(spread, cores)).unwrap_or_default();
-                    tuning.differences(&self.here).join("; ")
+                    differences = spread.map(|spread| tuning.stale(&self.here, spread, cores)).unwrap_or_default();
+                    let refusal = tuning.differences(&self.here).join("; ");
+                    machine = Some(tuning.here(&self.here).machine(cores));
+                    refusal
                 }
             };
             if !refusal.is_empty() {
@@ -282,8 +283,10 @@ mod tests {
 
     #[test]
     fn what_one_rank_writes_another_reads() {
-        let here =
-            |mpi: Option<&str>| Here { host: "h".into(), mpi: mpi.map(String::from), shares_memory: mpi.is_none() };
+        let here = |mpi: Option<&str>| {
+            let [cpu, mpi] = [mpi.and(Some("a processor")), mpi].map(|text| text.map(String::from));
+            Here { host: "h".into(), shares_memory: mpi.is_none(), cpu, mpi }
+        };
         let file = |named, text| Some(File { path: "/a b/c.toml".into(), named, text });
         let variables =
             vec![("HYPERCOLL_PACKET".to_string(), "8KiB".to_string()), ("HYPERCOLL_PORTS".into(), "".into())];
@@ -313,7 +316,7 @@ mod tests {
     #[test]
     fn a_file_for_other_ranks_is_stale() {
         let tuning = crate::select::tuning::Tuning::parse(&crate::select::tuning::example()).expect("sound");
-        let here = Here { host: tuning.machine.host.clone(), mpi: None, shares_memory: false };
+        let here = Here { host: tuning.machine.host.clone(), cpu: None, mpi: None, shares_memory: false };
         let file = Some(File { path: "a.toml".into(), named: true, text: Ok(tuning.text()) });
         let sources = Sources { here, variables: vec![], file, cache: None, measured: Measurement::default() };
         let settings = |spread: &str| sources.resolve(None, spread.parse().ok().as_ref()).expect("sound");
@@ -331,7 +334,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_lacking() {
         let sources = |measure: Option<&str>, measured| Sources {
-            here: Here { host: "h".into(), mpi: None, shares_memory: false },
+            here: Here { host: "h".into(), cpu: None, mpi: None, shares_memory: false },
             variables: measure.map(|value| (MEASURE.to_string(), value.to_string())).into_iter().collect(),
             file: None,
             cache: Some(1 << 20),

@@ -3,6 +3,7 @@
 use super::fabric::Fabric;
 use super::results::{Environment, Host};
 use super::Side;
+use hypercoll::select::tuning::cpu_name;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -48,8 +49,8 @@ pub(super) fn hosts(side: &Side, name: &str) -> Vec<Host> {
 /// of a host.
 fn united(messages: &[u8], host: impl Fn(usize) -> usize) -> Vec<Host> {
     struct Seen {
-        name: String,
         number: usize,
+        name: String,
         ranks: usize,
         processors: Vec<u8>,
         quota: u64,
@@ -108,8 +109,6 @@ pub fn environment(
     mpi_library: String,
     mpi_standard: Option<String>,
 ) -> Environment {
-    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let cpu = cpuinfo.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split_once(':'));
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok();
     Environment {
         hypercoll: env!("CARGO_PKG_VERSION").into(),
@@ -120,7 +119,7 @@ pub fn environment(
         date: date(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())),
         hosts,
         fabric,
-        cpu: cpu.map(|(_, model)| model.trim().to_string()),
+        cpu: cpu_name(),
         kernel: kernel.map(|release| release.trim().to_string()),
         mpi_library,
         mpi_standard,

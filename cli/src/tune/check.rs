@@ -7,7 +7,7 @@ use super::TuneArgs;
 use crate::bench::progress::Progress;
 use crate::bench::ELEMENT;
 use crate::Failure;
-use hypercoll::select::tuning::{host_name, mpi_name, Here};
+use hypercoll::select::tuning::{cpu_name, host_name, mpi_name, Here};
 use hypercoll::select::{candidates, Candidate, Machine, Options, Settings, Sources};
 use serde_json::{json, Value};
 use std::io::Write;
@@ -30,6 +30,7 @@ pub fn run(args: &TuneArgs, ranks: &Ranks, out: &mut dyn Write) -> Result<(), Fa
     let library = mpi::environment::library_version().ok();
     let here = Here {
         host: host_name(&name).to_string(),
+        cpu: cpu_name(),
         mpi: library.map(|library| mpi_name(&library)),
         shares_memory: ranks.cores.is_some(),
     };

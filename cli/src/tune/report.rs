@@ -10,7 +10,7 @@ use crate::bench::statistics::Summary;
 use crate::bench::ELEMENT;
 use crate::{output, Failure};
 use hypercoll::algorithm::PortModel;
-use hypercoll::select::tuning::{default_place, host_name, mpi_name, Here, Origin, Tuning};
+use hypercoll::select::tuning::{cpu_name, default_place, host_name, mpi_name, Here, Origin, Tuning};
 use hypercoll::select::Candidate;
 use mpi::collective::SystemOperation;
 use mpi::traits::*;
@@ -28,12 +28,10 @@ pub fn origin(ranks: &Ranks) -> Origin {
     let (own, mut hosts) = ([u64::from(neighbours.rank() == 0)], [0u64]);
     ranks.world.all_reduce_into(&own[..], &mut hosts[..], SystemOperation::sum());
     let library = mpi::environment::library_version().unwrap_or_default();
-    let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = processor.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     Origin {
         host: host_name(&name).to_string(),
-        cpu: model.map_or("unknown", |(_, model)| model.trim()).to_string(),
+        cpu: cpu_name().unwrap_or_else(|| "unknown".into()),
         mpi: mpi_name(&library),
         hosts: hosts[0] as usize,
         ranks: ranks.size,
@@ -44,7 +42,7 @@ pub fn origin(ranks: &Ranks) -> Origin {
 
 /// Where the file goes, once it is certain that it can be written there; `None` if there is no default place.
 pub fn place(out: Option<&Path>, host: &str, shares_memory: bool) -> Result<Option<PathBuf>, String> {
-    let here = Here { host: host.to_string(), mpi: None, shares_memory };
+    let here = Here { host: host.to_string(), cpu: None, mpi: None, shares_memory };
     let place = out.map(PathBuf::from).or_else(|| default_place(&here, |name| std::env::var_os(name)));
     if let Some(place) = &place {
         let folder = place.parent().filter(|_| out.is_none());

@@ -101,7 +101,7 @@ pub(super) fn write(Checked { spread, times }: &Checked, text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{network, shared};
+    use super::super::tests::{here, network, shared};
     use super::super::Tuning;
     use super::*;
 
@@ -174,15 +174,16 @@ mod tests {
     #[test]
     fn another_spread_or_other_cores_make_a_file_stale() {
         let spread = |text: &str| text.parse::<Spread>().expect("a spread");
+        let stale = |tuning: &Tuning, on: &str, cores| tuning.stale(&here(tuning), &spread(on), cores);
         let tuning = checked("4 x 2");
-        assert_eq!(tuning.stale(&spread("4 x 2"), None), [""; 0]);
-        let other = tuning.stale(&spread("2 x 3 + 1 x 2"), None);
+        assert_eq!(stale(&tuning, "4 x 2", None), [""; 0]);
+        let other = stale(&tuning, "2 x 3 + 1 x 2", None);
         assert!(other.len() == 1 && other[0].contains("4 x 2") && other[0].contains("not 2 x 3 + 1 x 2"), "{other:?}");
         // Where nothing was measured of calls, by how many there are.
         let (network, shared) = (network(), shared());
-        assert_eq!((network.stale(&spread("8 x 1"), None), network.stale(&spread("7 x 1"), None).len()), (vec![], 1));
-        assert_eq!(shared.stale(&spread("1 x 8"), Some(2)), [""; 0]);
-        let cores = shared.stale(&spread("1 x 8"), Some(4));
+        assert_eq!((stale(&network, "8 x 1", None), stale(&network, "7 x 1", None).len()), (vec![], 1));
+        assert_eq!(stale(&shared, "1 x 8", Some(2)), [""; 0]);
+        let cores = stale(&shared, "1 x 8", Some(4));
         assert!(cores.len() == 1 && cores[0].contains("2 cores, not 4"), "{cores:?}");
     }
 

@@ -30,7 +30,8 @@
 //! let tuning = Tuning::parse(&text)?;
 //! assert_eq!(tuning.machine.host, "node");
 //!
-//! let mut here = Here { host: host_name("node017.cluster").into(), mpi: Some("Open MPI v4.1.4".into()), shares_memory: false };
+//! let (host, mpi) = (host_name("node017.cluster").to_string(), Some("Open MPI v4.1.4".into()));
+//! let mut here = Here { host, cpu: None, mpi, shares_memory: false };
 //! assert!(tuning.differences(&here).is_empty());
 //! here.mpi = Some("MPICH 4.2".into());
 //! assert_eq!(tuning.differences(&here), ["made for Open MPI v4.1.4, not MPICH 4.2"]);
@@ -42,7 +43,7 @@ mod file;
 mod place;
 mod section;
 
-pub use place::{default_place, host_name, mpi_name};
+pub use place::{cpu_name, default_place, host_name, mpi_name};
 
 use super::{Alone, Checked, Machine, OfLinks, SharedMemory, Spread, Times, Together};
 use crate::algorithm::PortModel;
@@ -76,7 +77,7 @@ pub struct Tuning {
 pub struct Origin {
     /// Name of rank 0's host, without its number; see [`host_name`].
     pub host: String,
-    /// Its processor.
+    /// Its processor; see [`cpu_name`].
     pub cpu: String,
     /// The MPI library and its version, as in "Open MPI v4.1.4".
     pub mpi: String,
@@ -128,6 +129,8 @@ pub struct Shared {
 pub struct Here {
     /// Name of rank 0's host, without its number; see [`host_name`].
     pub host: String,
+    /// Its processor; `None` if it is not known, and then not compared. See [`cpu_name`].
+    pub cpu: Option<String>,
     /// The MPI library and its version; `None` if it is not known, and then not compared.
     pub mpi: Option<String>,
     /// Whether all ranks share one memory.
@@ -157,11 +160,14 @@ impl Tuning {
         differences
     }
 
-    /// In what ranks that are spread over hosts like this, and share `cores` if they share one memory, differ from those that measured;
+    /// In what ranks here that are spread over hosts like this, and share `cores` if they share one memory, differ from those that measured;
     /// empty if in nothing. The file serves them all the same, but is not what a measurement on them would be.
-    pub fn stale(&self, spread: &Spread, cores: Option<usize>) -> Vec<String> {
-        let Origin { hosts, ranks, .. } = self.machine;
+    pub fn stale(&self, here: &Here, spread: &Spread, cores: Option<usize>) -> Vec<String> {
+        let Origin { hosts, ranks, ref cpu, .. } = self.machine;
         let mut differences = Vec::new();
+        if let Some(other) = here.cpu.as_ref().filter(|_| !self.is_of_cpu(here)) {
+            differences.push(format!("measured on {cpu}, not {other}"));
+        }
         let measured = self.checked.as_ref().map(|checked| &checked.spread);
         if measured.map_or((hosts, ranks) != (spread.hosts(), spread.ranks()), |measured| measured != spread) {
             let measured =
@@ -175,6 +181,18 @@ impl Tuning {
             _ => {}
         }
         differences
+    }
+
+    /// Whether it was measured on the processor of the ranks at hand, as far as that is known.
+    fn is_of_cpu(&self, here: &Here) -> bool {
+        here.cpu.as_ref().is_none_or(|cpu| *cpu == self.machine.cpu)
+    }
+
+    /// The same without what calls took, where that was on another processor than the one here: which algorithm is how much off what is
+    /// predicted is a matter of the processor, as it is of the ranks and their cores.
+    pub(super) fn here(self, here: &Here) -> Tuning {
+        let checked = if self.is_of_cpu(here) { self.checked } else { None };
+        Tuning { checked, ..self }
     }
 
     /// The machine that the choice takes; ranks share `cores` if they share one memory, or, where that is not known, as many as
@@ -267,9 +285,10 @@ mod tests {
         tuning
     }
 
-    fn here(tuning: &Tuning) -> Here {
+    pub(super) fn here(tuning: &Tuning) -> Here {
         Here {
             host: tuning.machine.host.clone(),
+            cpu: Some(tuning.machine.cpu.clone()),
             mpi: Some(tuning.machine.mpi.clone()),
             shares_memory: tuning.shared_memory.is_some(),
         }
@@ -303,6 +322,25 @@ mod tests {
         assert_eq!(with(&format!("{}.{}.99", own[0], own[1])), [""; 0]);
         assert!(with(&format!("{}.99.0", own[0]))[0].contains("hypercoll"));
         assert_eq!(with(&format!("99.{}.0", own[1])).len(), 1);
+    }
+
+    /// Hosts of another kind may have names alike: the file serves them, but what calls took on it is not what they take there.
+    #[test]
+    fn another_processor_is_told_and_not_corrected() {
+        let spread = Spread::of(8, None, false);
+        let checked = Some(Checked { spread: spread.clone(), times: vec![] });
+        let tuning = Tuning { checked, ..network() };
+        let told = |cpu: Option<&str>| {
+            let here = Here { cpu: cpu.map(String::from), ..here(&tuning) };
+            let corrected = tuning.clone().here(&here).checked.is_some();
+            (tuning.differences(&here), tuning.stale(&here, &spread, None), corrected)
+        };
+        for same in [None, Some(&*tuning.machine.cpu)] {
+            assert_eq!(told(same), (vec![], vec![], true));
+        }
+        let (differences, stale, corrected) = told(Some("B"));
+        assert!(differences.is_empty() && !corrected);
+        assert_eq!(stale, [format!("measured on {}, not B", tuning.machine.cpu)]);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use super::Here;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 /// A host's name without its domain and its number, so that all hosts of a cluster have the same: node017.example -> node. A name
@@ -18,6 +20,13 @@ pub fn host_name(host: &str) -> &str {
 pub fn mpi_name(library: &str) -> String {
     let line = library.lines().next().unwrap_or_default();
     line.split(", package").next().unwrap_or(line).trim_end_matches('\0').trim().to_string()
+}
+
+/// What Linux calls the processor of this host; `None` if it does not say.
+pub fn cpu_name() -> Option<String> {
+    // Of many cores: the first one's lines are enough.
+    let mut lines = BufReader::new(File::open("/proc/cpuinfo").ok()?).lines().map_while(std::io::Result::ok);
+    lines.find_map(|line| Some(line.strip_prefix("model name")?.split_once(':')?.1.trim().to_string()))
 }
 
 /// Where the tuning file of a machine is looked for if nobody names one: `hypercoll/<host>-<shared|network>.toml` in
@@ -49,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_default_place_is_the_user_s_configuration() {
-        let here = Here { host: "a b/c".into(), mpi: None, shares_memory: true };
+        let here = Here { host: "a b/c".into(), cpu: None, mpi: None, shares_memory: true };
         let place = |known: &[(&str, &str)]| {
             let find = |name: &str| known.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
             default_place(&here, find)
