@@ -372,6 +372,30 @@ mod under_mpirun {
         assert!(table.contains("predicted us") && table.contains("calls are off by more than 20 %"), "{table}");
     }
 
+    /// Hosts are what the library takes for hosts, whatever MPI says: its file is for these.
+    #[test]
+    fn tuned_between_hosts() {
+        // Each rank in a namespace of host names, as in a container of its own: Open MPI takes them for one host.
+        let namespaces = [&["unshare", "-r"][..], &["unshare", "-u"]];
+        let status = Command::new("unshare").args(["-r", "unshare", "-u", "true"]).status();
+        if !status.is_ok_and(|status| status.success()) {
+            eprintln!("skipped: this system makes no namespaces");
+            return;
+        }
+        let folder = folder("hosts");
+        let file = folder.join("file.toml").display().to_string();
+        let tune = |ranks: &str| {
+            let line = format!("tune --seconds 1 --json --out {file}");
+            let launcher = launcher(ranks);
+            let launcher: Vec<&str> = launcher.iter().map(String::as_str).collect();
+            let output = command(&[namespaces[0], &launcher, namespaces[1]].concat(), &line, &[]);
+            json(&output)["tuning"].clone()
+        };
+        let found = tune("2");
+        assert_eq!((&found["machine"]["hosts"], &found["checked"]["ranks"]), (&2.into(), &"2 x 1".into()), "{found}");
+        std::fs::remove_dir_all(folder).expect("the folder is ours");
+    }
+
     #[test]
     fn tune_refuses_what_it_cannot_do() {
         for (ranks, line, word) in [

@@ -67,11 +67,6 @@ struct Point {
     candidates: Vec<Candidate>,
 }
 
-/// How the ranks are spread over hosts.
-pub fn spread(ranks: &Ranks) -> Spread {
-    Spread::of(ranks.size, ranks.cube.hosts(), ranks.cores.is_some())
-}
-
 /// Measures for about so many seconds what `machine` makes the library choose; all ranks call this together, and get the same.
 pub fn measure(
     ranks: &Ranks,
@@ -86,7 +81,7 @@ pub fn measure(
     let side = Side { cube: &ranks.cube, native: Some(&native) };
     let jobs: Vec<Job> = points.iter().flat_map(|point| point.jobs()).collect();
     let mut bench = Bench { side: &side, arena: Arena::new(ranks.rank, &jobs), pause: 0.0 };
-    let mut calls = Calls { spread: spread(ranks), compared: Vec::new(), left_out: Vec::new() };
+    let mut calls = Calls { spread: ranks.spread(), compared: Vec::new(), left_out: Vec::new() };
     let all = points.len();
     // One is measured whatever it takes.
     progress.start("measuring calls", all as f64);
@@ -342,14 +337,14 @@ mod tests {
     #[test]
     fn native_is_kept_where_it_is_faster_and_no_noise() {
         let kept = |times: &[f64], native| compared(times, native).kept();
-        // What is said of ours then is what the fastest took, even if noise may have made it the fastest.
-        let fastest = compared(&[1.0, 0.97, 1.1], 0.8);
-        assert_eq!(fastest.native_is_faster(), Some([fastest.native.median, fastest.ours[1].1.median]));
         let native = |kept: Vec<Timed>| kept.iter().any(|timed| timed.by == By::Native);
         assert_eq!(kept(&[1.0, 1.04, 0.96], 0.96).len(), 3);
         assert!(native(kept(&[1.0, 1.2, 0.9], 0.8)) && !native(kept(&[1.0, 1.2, 0.9], 0.88)));
         // Only if it is faster than all of ours.
         assert!(!native(kept(&[1.0, 1.2, 0.8], 0.9)));
+        // What is said of ours then is what the fastest took, even if noise may have made it the fastest.
+        let fastest = compared(&[1.0, 0.97, 1.1], 0.8);
+        assert_eq!(fastest.native_is_faster(), Some([fastest.native.median, fastest.ours[1].1.median]));
         // Too few samples tell nothing, whatever they say.
         let mut few = compared(&[1.0, 0.5], 0.1);
         few.ours[1].1.interval = None;

@@ -126,8 +126,10 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
     // All ranks go on with what the first one has found.
     let text = measured.as_ref().map_or(String::new(), |(tuning, _, _)| tuning.text());
     let mut tuning = Tuning::parse(&ranks.of_first(&text))
-        // Where noise has left nothing of a value, what would be written would be refused.
-        .map_err(|error| Failure::Found(format!("the machine was too busy to be measured: {error}")))?;
+        // Where noise has left nothing of a time, what would be written would be refused.
+        .map_err(|error| {
+            Failure::Found(format!("what was measured makes no file: {error} (a time of 0: the machine was too busy)"))
+        })?;
     let machine = tuning.machine(ranks.cores);
     ranks.sound(ranks.cube.copy_as(&machine));
     let calls = calls::measure(ranks, &machine, FOR_CALLS * args.seconds, calls::Extent::All, &progress)?;

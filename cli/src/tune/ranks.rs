@@ -2,7 +2,8 @@
 
 use crate::bench::statistics::Summary;
 use crate::Failure;
-use hypercoll::select::Measurement;
+use hypercoll::address::Hosts;
+use hypercoll::select::{Measurement, Spread};
 use hypercoll::Hypercube;
 use mpi::collective::SystemOperation;
 use mpi::topology::{Color, SimpleCommunicator};
@@ -34,12 +35,17 @@ impl Ranks {
         Ok(Ranks { cube, world, rank, size, dimension: size.ilog2(), cores })
     }
 
+    /// How they are spread over hosts, as the library sees it: its file is held against that.
+    pub fn spread(&self) -> Spread {
+        Spread::of(self.size, self.cube.hosts(), self.cores.is_some())
+    }
+
     /// One rank of each host, the first; `None` on the others. Where every rank has a host of its own, or all share one: all (all ranks
     /// call this together).
     pub fn one_a_host(&self) -> Result<Option<Ranks>, Failure> {
-        let several = self.cube.hosts().is_some();
-        let host = self.world.split_shared(self.rank as Rank);
-        let color = if several && host.rank() > 0 { Color::undefined() } else { Color::with_value(0) };
+        let place = |hosts: &Hosts| hosts.place(self.rank) - hosts.places(hosts.place(self.rank)).start;
+        let first = self.cube.hosts().map_or(0, place) == 0;
+        let color = if first { Color::with_value(0) } else { Color::undefined() };
         let some = self.world.split_by_color_with_key(color, self.rank as Rank);
         some.map(Ranks::new).transpose()
     }

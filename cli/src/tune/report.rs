@@ -12,28 +12,21 @@ use crate::{output, Failure};
 use hypercoll::algorithm::PortModel;
 use hypercoll::select::tuning::{cpu_name, default_place, host_name, mpi_name, Here, Origin, Tuning};
 use hypercoll::select::Candidate;
-use mpi::collective::SystemOperation;
-use mpi::traits::*;
-use mpi::Rank;
 use serde_json::{json, Value as Json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where and when (all ranks call this together).
+/// Where and when.
 pub fn origin(ranks: &Ranks) -> Origin {
     let name = mpi::environment::processor_name().unwrap_or_default();
-    // Ranks that do not share a memory are on several hosts, whatever those are called: one of each is counted.
-    let neighbours = ranks.world.split_shared(ranks.rank as Rank);
-    let (own, mut hosts) = ([u64::from(neighbours.rank() == 0)], [0u64]);
-    ranks.world.all_reduce_into(&own[..], &mut hosts[..], SystemOperation::sum());
     let library = mpi::environment::library_version().unwrap_or_default();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     Origin {
         host: host_name(&name).to_string(),
         cpu: cpu_name().unwrap_or_else(|| "unknown".into()),
         mpi: mpi_name(&library),
-        hosts: hosts[0] as usize,
+        hosts: ranks.spread().hosts(),
         ranks: ranks.size,
         hypercoll: env!("CARGO_PKG_VERSION").into(),
         date: date(now).split('T').next().unwrap_or_default().to_string(),
