@@ -372,7 +372,7 @@ mod under_mpirun {
         assert!(table.contains("predicted us") && table.contains("calls are off by more than 20 %"), "{table}");
     }
 
-    /// Hosts are what the library takes for hosts, whatever MPI says: its file is for these.
+    /// Hosts are what the library takes for hosts, whatever MPI says: its file is for these. What the user has written of links stays.
     #[test]
     fn tuned_between_hosts() {
         // Each rank in a namespace of host names, as in a container of its own: Open MPI takes them for one host.
@@ -389,10 +389,21 @@ mod under_mpirun {
             let launcher = launcher(ranks);
             let launcher: Vec<&str> = launcher.iter().map(String::as_str).collect();
             let output = command(&[namespaces[0], &launcher, namespaces[1]].concat(), &line, &[]);
-            json(&output)["tuning"].clone()
+            (json(&output)["tuning"].clone(), output.stderr)
         };
-        let found = tune("2");
+        let (found, _) = tune("2");
         assert_eq!((&found["machine"]["hosts"], &found["checked"]["ranks"]), (&2.into(), &"2 x 1".into()), "{found}");
+        let text = std::fs::read_to_string(&file).expect("the file").replace(" = true # every", " = false # every");
+        std::fs::write(&file, text.replace("pairs_linked = false", "kind = \"cube\"\nlink = 1e-7")).expect("a file");
+        let (found, said) = tune("2");
+        let parameters = &found["parameters"];
+        assert_eq!((&parameters["kind"], &parameters["link"]), (&"cube".into(), &1e-7.into()), "{found}");
+        assert!(parameters["pairs_linked"] == false && said.contains("kind = \"cube\" and link = 1e-7 stay"), "{said}");
+        let (found, said) = tune("3");
+        assert!(found["parameters"]["kind"].is_null(), "{found}");
+        assert!(said.contains("is of 2 hosts, not 3: kind = \"cube\"") && said.contains("dropped"), "{said}");
+        std::fs::write(&file, "nonsense").expect("a file");
+        assert!(tune("2").1.contains("makes no sense"));
         std::fs::remove_dir_all(folder).expect("the folder is ours");
     }
 

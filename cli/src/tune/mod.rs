@@ -117,12 +117,14 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
     if ranks.any(place.is_err()) {
         return Err(Failure::Usage(place.err().unwrap_or_default()));
     }
+    let before = place.as_ref().ok().and_then(Option::as_deref);
+    let wiring = before.and_then(|place| report::wiring(place, origin.hosts));
     let progress = Progress::new(first);
     // Before and after all else: what disturbs the machine for a while is not in most of them.
     let mut at_work: Vec<_> = (0..AT_WORK / 2).map(|_| ranks.measured()).collect();
     let found = machine(ranks, FOR_MACHINE * args.seconds, &progress)?;
     at_work.extend((at_work.len()..AT_WORK).map(|_| ranks.measured()));
-    let measured = found.map(|found| found.with(ranks, &usual(&at_work), origin));
+    let measured = found.map(|found| found.with(ranks, &usual(&at_work), origin, wiring));
     // All ranks go on with what the first one has found.
     let text = measured.as_ref().map_or(String::new(), |(tuning, _, _)| tuning.text());
     let mut tuning = Tuning::parse(&ranks.of_first(&text))
@@ -223,15 +225,17 @@ fn machine(
 
 #[cfg(feature = "mpi")]
 impl Found {
-    /// The tuning file, with what was measured when all ranks were at work, and what else is known of links and packets.
+    /// The tuning file, with what was measured when all ranks were at work, and what the user has said of links; and what else is known of
+    /// links and packets.
     fn with(
         self,
         ranks: &ranks::Ranks,
         at_work: &hypercoll::select::Measurement,
         origin: hypercoll::select::tuning::Origin,
+        wiring: Option<hypercoll::select::OfLinks>,
     ) -> (hypercoll::select::tuning::Tuning, links::Links, packet::Packet) {
         use hypercoll::select::tuning::{Measured, Shared, Tuning};
-        use hypercoll::select::{Alone, Measurement, SharedMemory, Times, Together};
+        use hypercoll::select::{Alone, Measurement, SharedMemory, Times, Together, Wiring};
         use ranks::Value;
         let Found { eager, mut links, packet } = self;
         let Measurement { times, together, alone, burst, piped, single_copy_from, near, .. } = *at_work;
@@ -243,7 +247,7 @@ impl Found {
             hop: four_digits(links.hop.median),
             t_c: four_digits(links.t_c.median),
             ports: links.ports,
-            pairs_linked: links.pairs_linked,
+            pairs_linked: wiring.map_or(links.pairs_linked, |links| links.wiring != Wiring::Cube),
             packet: packet.best,
             burst: burst.unwrap_or(0),
             eager,
@@ -264,7 +268,7 @@ impl Found {
             single_copy_from,
             together: Together { tau: together.tau.map(four_digits), hop: together.hop.map(four_digits) },
             alone: alone.map(|Alone { tau, hop }| Alone { tau: four_digits(tau), hop: four_digits(hop) }),
-            wiring: None,
+            wiring,
             checked: None,
         };
         (tuning, links, packet)

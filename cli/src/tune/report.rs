@@ -11,7 +11,7 @@ use crate::bench::ELEMENT;
 use crate::{output, Failure};
 use hypercoll::algorithm::PortModel;
 use hypercoll::select::tuning::{cpu_name, default_place, host_name, mpi_name, Here, Origin, Tuning};
-use hypercoll::select::Candidate;
+use hypercoll::select::{Candidate, OfLinks};
 use serde_json::{json, Value as Json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -44,6 +44,29 @@ pub fn place(out: Option<&Path>, host: &str, shares_memory: bool) -> Result<Opti
         output::check(place)?;
     }
     Ok(place)
+}
+
+/// What its user has written of links into the file that a new one is to replace. It stays where it is of as many hosts; either way that is said,
+/// in time to save the file.
+pub fn wiring(place: &Path, hosts: usize) -> Option<OfLinks> {
+    // Who reads a pipe waits.
+    let text = place.is_file().then(|| std::fs::read_to_string(place).ok())??;
+    let before = Tuning::parse(&text).map_err(|why| format!("makes no sense and is replaced: {why}"));
+    let stays = before.and_then(|before| match before.wiring {
+        Some(OfLinks { wiring, .. }) if before.machine.hosts != hosts => Err(format!(
+            "is of {} hosts, not {hosts}: kind = \"{wiring}\" and its link are dropped",
+            before.machine.hosts
+        )),
+        wiring => Ok(wiring),
+    });
+    match &stays {
+        Ok(Some(OfLinks { wiring, link })) => {
+            eprintln!("hypercoll: kind = \"{wiring}\" and link = {link:e} stay as they are in {}", place.display());
+        }
+        Ok(None) => {}
+        Err(why) => eprintln!("hypercoll: {} {why}", place.display()),
+    }
+    stays.ok().flatten()
 }
 
 /// All that was found.
