@@ -6,6 +6,7 @@ mod points;
 mod report;
 mod simulator;
 
+use crate::bench::ELEMENT;
 use crate::call::RANKS;
 use crate::export::{Export, Format, Work};
 use crate::Failure;
@@ -50,7 +51,7 @@ pub struct ScaleArgs {
     #[arg(long, value_delimiter = ',', value_parser = RangedU64ValueParser::<usize>::new().range(RANKS))]
     per_host: Vec<usize>,
     /// Bytes of a vector, or of all blocks together [default: 8 to 16 MiB]
-    #[arg(long, value_delimiter = ',', value_parser = parse_bytes)]
+    #[arg(long, value_delimiter = ',', value_parser = bytes)]
     bytes: Vec<usize>,
     /// Only this algorithm of ours, for the collectives that have it, and no selectors
     #[arg(long)]
@@ -83,6 +84,14 @@ impl ScaleArgs {
         // What is longer than a clock can tell is no limit.
         Instant::now().checked_add(Duration::try_from_secs_f64(60.0 * minutes).ok()?)
     }
+}
+
+fn bytes(text: &str) -> Result<usize, String> {
+    let bytes = parse_bytes(text)?;
+    // Of nothing ours takes no time, and nothing can be compared.
+    (bytes >= ELEMENT)
+        .then_some(bytes)
+        .ok_or_else(|| format!("{bytes}; at least an element of {ELEMENT} bytes is needed"))
 }
 
 fn minutes(text: &str) -> Result<f64, String> {

@@ -92,6 +92,7 @@ fn scale_refuses_what_it_cannot_run() {
     for (argument, word) in [
         ("--ranks 0", "--ranks"),
         ("--per-host 0", "--per-host"),
+        ("--bytes 0", "at least an element"),
         ("--minutes=-5", "minutes"),
         ("--minutes nan", "minutes"),
         ("--minutes inf", "minutes"),
