@@ -103,7 +103,7 @@
 //! MiB with MPICH, are split; each part counts.)
 //!
 //! A tuning file may have been made for other hosts, or for another version of MPI or of this library. It is then
-//! refused with a warning (`log`), the machine is measured in passing instead, and [`Hypercube::explain_last`] says so.
+//! refused with a warning (`log`), the machine is measured in passing instead, if `HYPERCOLL_MEASURE` lets it be, and [`Hypercube::explain_last`] says so.
 //!
 //! # What is guaranteed
 //! If all ranks make the same calls, in the same order, with arguments that fit together:

@@ -172,7 +172,7 @@ impl Hypercube {
         let (transport, found) = duplicate()?;
         let patience = patience.clone()?;
         let (hosts, shares_memory) = (found.hosts.clone(), found.cores.is_some());
-        let settings = settings::resolved(found, transport.size())?;
+        let settings = settings::resolved(found, transport.rank(), transport.size())?;
         if transport.rank() == 0 {
             settings::warn(&settings);
         }

@@ -11,6 +11,9 @@ use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 /// What this process has measured, with others on several hosts, and with others on one.
 static MEASURED: LazyLock<Mutex<[Measurement; 2]>> = LazyLock::new(Mutex::default);
 
+/// What the first rank of a communicator has told this process, which may be the first one of another later.
+static TOLD: Mutex<Option<Sources>> = Mutex::new(None);
+
 /// What rank 0 finds, as text; whether all ranks share one memory makes a difference.
 pub(super) fn found(shares_memory: bool) -> String {
     static NAMES: OnceLock<(String, Option<String>, Option<String>)> = OnceLock::new();
@@ -21,7 +24,12 @@ pub(super) fn found(shares_memory: bool) -> String {
     });
     let here = tuning::Here { host: host.clone(), cpu: cpu.clone(), mpi: mpi.clone(), shares_memory };
     let measured = MEASURED.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(shares_memory)];
-    Sources::read(here, None).knowing(measured).text()
+    let own = Sources::read(here, None).knowing(measured);
+    let told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*told {
+        Some(told) => own.told(told).text(),
+        None => own.text(),
+    }
 }
 
 /// Notes what has been measured, in place of what had been measured of it before, for the communicators to come.
@@ -30,8 +38,8 @@ pub(super) fn remember(shares_memory: bool, measured: &Measurement) {
     *known = measured.or(known);
 }
 
-/// What follows from it for so many ranks. It is mostly the same as for the communicator made before.
-pub(super) fn resolved(found: Found, size: usize) -> Result<Settings> {
+/// What follows from it for this one of so many ranks. It is mostly the same as for the communicator made before.
+pub(super) fn resolved(found: Found, rank: usize, size: usize) -> Result<Settings> {
     thread_local! {
         static LAST: RefCell<Option<(Found, usize, Settings)>> = const { RefCell::new(None) };
     }
@@ -48,6 +56,9 @@ pub(super) fn resolved(found: Found, size: usize) -> Result<Settings> {
     let spread = Spread::of(size, found.hosts.as_ref(), found.cores.is_some());
     let settings = sources.resolve(found.cores, Some(&spread))?;
     let settings = Settings { machine: among(settings.machine, size), ..settings };
+    if rank > 0 {
+        *TOLD.lock().unwrap_or_else(PoisonError::into_inner) = Some(sources);
+    }
     LAST.set(Some((found, size, settings.clone())));
     Ok(settings)
 }
@@ -58,15 +69,17 @@ fn among(machine: Machine, ranks: usize) -> Machine {
     Machine { single_copy_from: machine.single_copy_from.map(|bytes| bytes.max(least)), ..machine }
 }
 
-/// Says what users must know of their tuning file. That it was made for ranks that are spread in another way is said of the first
-/// communicator alone, which is as a rule the one of all ranks: parts of it are spread as they like.
+/// Says what users must know of their tuning file, of the first communicator alone, which is as a rule the one of all ranks: parts of it are
+/// spread as they like.
 pub(super) fn warn(Settings { refused, stale, .. }: &Settings) {
     static FIRST: AtomicBool = AtomicBool::new(true);
-    let first = FIRST.swap(false, Ordering::Relaxed);
-    if let Some(refused) = refused {
-        log::warn!("{refused}; it is measured in passing instead");
+    if !FIRST.swap(false, Ordering::Relaxed) {
+        return;
     }
-    if let Some(stale) = stale.as_ref().filter(|_| first) {
+    if let Some(refused) = refused {
+        log::warn!("{refused}; it is not used");
+    }
+    if let Some(stale) = stale {
         log::warn!("{stale}; it is used all the same");
     }
 }

@@ -84,6 +84,17 @@ impl Sources {
         Sources { measured, ..self }
     }
 
+    /// The same, but with what the user has asked of another process, which told this one: processes on other hosts may have other variables, and
+    /// no file system. What is in the default place for such ranks goes before what that one found there.
+    pub(crate) fn told(self, told: &Sources) -> Sources {
+        let named = told.variables.iter().any(|(name, _)| name == TUNING);
+        let file = match self.file.filter(|_| !named) {
+            None if named || told.here.shares_memory == self.here.shares_memory => told.file.clone(),
+            own => own.filter(|file| !file.named),
+        };
+        Sources { variables: told.variables.clone(), file, ..self }
+    }
+
     /// As one text, which [`Sources::parse`] reads on other ranks: fields, each ended by a NUL, which no variable, path or TOML has.
     pub fn text(&self) -> String {
         let Sources { here: Here { host, cpu, mpi, shares_memory }, variables, file, cache, measured } = self;
@@ -165,7 +176,7 @@ impl Sources {
 
     fn found(here: Here, file: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Sources {
         let text = |name: &str| variable(name).map(|value| value.to_string_lossy().into_owned());
-        let names = Overrides::VARIABLES.iter().chain([&MEASURE]);
+        let names = Overrides::VARIABLES.iter().chain([&MEASURE, &TUNING]);
         let set = names.filter_map(|name| Some((name.to_string(), text(name)?)));
         let variables = set.collect();
         let named = file.map(Path::as_os_str).map(OsString::from).or_else(|| variable(TUNING));
@@ -328,6 +339,38 @@ mod tests {
         assert!(other.machine.name.contains(&words) && other.machine.tau == same.machine.tau, "{}", other.machine.name);
         // Where it is not known how ranks are spread, nothing is said of it.
         assert_eq!(settings("").stale, None);
+    }
+
+    /// Who becomes the first rank of a communicator asks what the one asked that told it.
+    #[test]
+    fn what_one_process_was_told_it_tells_others() {
+        let file = |named, path: &str| Some(File { path: path.into(), named, text: Ok(String::new()) });
+        let of = |variables: &[(&str, &str)], file: Option<File>, shares_memory| Sources {
+            here: Here { host: "h".into(), cpu: None, mpi: None, shares_memory },
+            variables: variables.iter().map(|&(name, value)| (name.to_string(), value.to_string())).collect(),
+            file,
+            cache: None,
+            measured: Measurement::default(),
+        };
+        let files = |own: Option<File>, told: &Sources, shares_memory| {
+            let found = of(&[("HYPERCOLL_PACKET", "1")], own, shares_memory).told(told);
+            assert_eq!((&found.variables, found.here.shares_memory), (&told.variables, shares_memory));
+            found.file.map(|file| file.path)
+        };
+        let packet = ("HYPERCOLL_PACKET", "2");
+        let named = of(&[packet, (TUNING, "a")], file(true, "a"), false);
+        let none = of(&[(TUNING, "")], None, false);
+        let default = of(&[packet], file(false, "b"), false);
+        for own in [None, file(true, "c"), file(false, "c")] {
+            for shares_memory in [false, true] {
+                assert_eq!(files(own.clone(), &named, shares_memory).as_deref(), Some("a"));
+                assert_eq!(files(own.clone(), &none, shares_memory), None);
+            }
+        }
+        assert_eq!(files(file(false, "c"), &default, false).as_deref(), Some("c"));
+        assert_eq!(files(None, &default, false).as_deref(), Some("b"));
+        assert_eq!(files(None, &default, true), None, "that is for other ranks");
+        assert_eq!(files(file(true, "c"), &default, true), None, "nobody else has named it");
     }
 
     /// A file goes before a measurement, and a measurement before built-in values; what neither tells is lacking unless the user wants none.

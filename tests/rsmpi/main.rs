@@ -17,8 +17,9 @@ mod reductions;
 mod split;
 mod varcount;
 
-use hypercoll::MpiHypercube;
-use mpi::topology::SimpleCommunicator;
+use hypercoll::{Hypercube, MpiHypercube};
+use mpi::topology::{Color, SimpleCommunicator};
+use mpi::traits::*;
 use ranks::on_ranks;
 
 /// With rsmpi: `universe.world()`.
@@ -69,6 +70,23 @@ fn all(_: &SimpleCommunicator) {
         eprintln!("{name}");
         program();
     }
+}
+
+/// What the first rank of all is asked for counts on parts of them, whose first rank has another environment.
+#[test]
+fn parts_of_the_ranks_go_by_the_environment_of_rank_0() {
+    on_ranks("parts_of_the_ranks_go_by_the_environment_of_rank_0", 3, &[], |world| {
+        let asked = if world.rank() == 0 { "all-reduce=ring" } else { "all-reduce=sbt" };
+        std::env::set_var("HYPERCOLL_ALGORITHM", asked);
+        let algorithm = |communicator: &SimpleCommunicator| {
+            let cube = Hypercube::new(communicator).unwrap();
+            cube.all_reduce_in_place(&mut [1u8; 6][..], hypercoll::SystemOperation::sum()).unwrap();
+            cube.last().unwrap().algorithm
+        };
+        assert_eq!(algorithm(world), "ring");
+        let turned = world.split_by_color_with_key(Color::with_value(0), -world.rank()).unwrap();
+        assert_eq!(algorithm(&turned), "ring");
+    });
 }
 
 #[test]
