@@ -24,6 +24,7 @@ use crate::quick::{self, Again, Key};
 use crate::requests::{self, Start, Transfer};
 use crate::session;
 use crate::trial::{Next, Who};
+use crate::turn;
 use ffi::{MPI_Datatype, MPI_Op, MPI_Request};
 use hypercoll::collective::{Call, Collective};
 use hypercoll::raw::{Buffers, Datatype};
@@ -199,14 +200,21 @@ impl Ours {
         Ok(Blocks(blocks.collect::<Result<_, Left>>()?))
     }
 
-    /// Notes what the call is about, and whether it is ours. `exact`: its result is the same whoever makes it.
+    /// Notes what the call is about, and whether it is ours. `exact`: its result is the same whoever makes it. Its arguments make sense: one
+    /// that MPI refuses a rank may make alone, and whatever depends on the number of calls would come about on that rank only.
     ///
     /// Of a nonblocking or persistent one nobody knows how long it takes, as the program does something else meanwhile. So it is made by
     /// MPI where blocking ones of its kind and size are.
     fn choose(&mut self, call: &Call, element: usize, exact: bool) -> Result<(), Left> {
         self.bytes = call.count * element;
-        if self.start.as_ref().is_some_and(|start| start.is_chosen()) {
-            return Ok(());
+        let form = match &self.start {
+            Some(start) if start.is_chosen() => return Ok(()),
+            Some(start) => Some(Form::Nonblocking).filter(|_| start.counts()),
+            None => Some(Form::Blocking),
+        };
+        if let Some(form) = form {
+            // SAFETY: live, and all ranks make the call.
+            unsafe { Communicator::count(self.own, form, &turn::take()) }.map_err(Left::ToMpi)?;
         }
         // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
         let own = unsafe { &mut *self.own };

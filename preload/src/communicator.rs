@@ -25,7 +25,7 @@ pub struct Communicator {
     pub comm: MPI_Comm,
     pub rank: usize,
     pub size: usize,
-    /// Collective calls that have been made on it.
+    /// Collective calls that have been made on it, as all its ranks count them.
     calls: u64,
     /// For its blocking calls.
     pub cube: Cube,
@@ -307,32 +307,41 @@ pub unsafe fn is_revoked(comm: MPI_Comm) {
 }
 
 impl Communicator {
-    /// Counts a call, and has a hypercube made if it is time for it; why the call is left to MPI, if it is. A nonblocking one may not
-    /// wait for other ranks, as it takes to make one.
-    ///
-    /// # Safety
-    /// A live communicator, all of whose ranks do the same.
-    pub unsafe fn ready(own: *mut Communicator, kind: Kind, form: Form, turn: &Turn) -> Result<(), &'static str> {
-        let asked = &session::facts().asked;
-        (*own).calls += 1;
+    /// Why calls of a kind are left to MPI whatever they are about, if they are.
+    pub fn serves(&self, kind: Kind, form: Form) -> Result<(), &'static str> {
         if form == Form::Nonblocking {
             STARTS.store(true, Relaxed);
         }
+        match self.cube {
+            Cube::Native(why) => Err(why),
+            _ if self.revoked => Err("a communicator that is revoked"),
+            _ if !session::facts().asked.ours.has(kind, form) => Err("asked for"),
+            // It may not wait for other ranks, as it takes to make one.
+            Cube::Later if form == Form::Nonblocking => Err("no hypercube yet, and no time to make one"),
+            Cube::Ours(_) if form == Form::Nonblocking && self.started.is_none() => {
+                Err("a hypercube that was made before there were such calls")
+            }
+            Cube::Ours(_) | Cube::Later => Ok(()),
+        }
+    }
+
+    /// Counts a call, and does what it is time for then: has a hypercube made, or the machine measured; why the call is left to MPI, if it is.
+    ///
+    /// # Safety
+    /// A live communicator, all of whose ranks do the same: none makes a call alone that is counted, as it may one that MPI refuses.
+    pub unsafe fn count(own: *mut Communicator, form: Form, turn: &Turn) -> Result<(), &'static str> {
+        (*own).calls += 1;
         match (*own).cube {
             Cube::Native(why) => return Err(why),
-            _ if (*own).revoked => return Err("a communicator that is revoked"),
-            _ if !asked.ours.has(kind, form) => return Err("asked for"),
-            Cube::Ours(_) if form == Form::Nonblocking && (*own).started.is_none() => {
-                return Err("a hypercube that was made before there were such calls");
-            }
             Cube::Ours(_) => {
                 if form == Form::Blocking && (*own).calls >= (*own).next_look && !(*own).is_settled() {
                     (*own).look();
                 }
                 return Ok(());
             }
-            Cube::Later if form == Form::Nonblocking => return Err("no hypercube yet, and no time to make one"),
-            Cube::Later if (*own).calls < asked.from && (*own).is_young() => return Err("a young communicator"),
+            Cube::Later if (*own).calls < session::facts().asked.from && (*own).is_young() => {
+                return Err("a young communicator");
+            }
             Cube::Later => (),
         }
         Communicator::make(own, turn)
@@ -341,7 +350,7 @@ impl Communicator {
     /// Has a hypercube made.
     ///
     /// # Safety
-    /// As for [`Communicator::ready`].
+    /// As for [`Communicator::count`].
     pub unsafe fn make(own: *mut Communicator, turn: &Turn) -> Result<(), &'static str> {
         let asked = &session::facts().asked;
         if !native::is_of_this_job((*own).comm) {

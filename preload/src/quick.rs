@@ -24,7 +24,7 @@ pub struct Key {
     count: usize,
     datatype: usize,
     operation: usize,
-    /// The root, and what is seen of the buffers: of no matter to MPI, which looks itself.
+    /// The root, and what is seen of the buffers.
     form: usize,
 }
 
@@ -55,9 +55,9 @@ struct Known {
     operation: AtomicUsize,
     /// For how many calls that is known.
     stands: AtomicPtr<AtomicU64>,
-    /// What is ours, and in which form; null if the call goes to MPI. A counted reference.
-    again: AtomicPtr<Again>,
     form: AtomicUsize,
+    /// What is ours; null if the call goes to MPI. A counted reference.
+    again: AtomicPtr<Again>,
 }
 
 /// No communicator, nor anything that a program may pass for one: neither an integer as [`native::word`] has it, nor an address.
@@ -146,17 +146,16 @@ fn form(root: i64, send: *const c_void, receive: *const c_void) -> usize {
 pub fn who(kind: Kind, comm: MPI_Comm, key: Key) -> Who {
     let known = &TABLES[kind as usize].known[key.place(comm)];
     let Key { count, datatype, operation, form } = key;
+    // (With another root a call may be one that MPI refuses, and a rank makes alone: it is none of those for which something stands.)
     let is_it = known.comm.load(Relaxed) == native::word(comm)
         && known.count.load(Relaxed) == count
         && known.datatype.load(Relaxed) == datatype
-        && known.operation.load(Relaxed) == operation;
+        && known.operation.load(Relaxed) == operation
+        && known.form.load(Relaxed) == form;
     if !is_it {
         return Who::Unknown;
     }
     let again = known.again.load(Relaxed);
-    if !again.is_null() && known.form.load(Relaxed) != form {
-        return Who::Unknown;
-    }
     // SAFETY: there as long as the communicator, with which all this is forgotten.
     match (unsafe { trial::use_up(&*known.stands.load(Relaxed)) }, again.is_null()) {
         (false, _) => Who::Unknown,

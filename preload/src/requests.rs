@@ -115,6 +115,11 @@ impl Start {
         self.step == Step::Again
     }
 
+    /// Whether it is counted when its arguments are seen to make sense.
+    pub fn counts(&self) -> bool {
+        self.step == Step::Once
+    }
+
     /// It is ours, and these are its options.
     pub fn chosen(&mut self, options: Options) -> Result<(), Left> {
         self.options = options;
@@ -181,8 +186,13 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
     };
     let since = session::facts().asked.report.is_some().then(Instant::now);
     let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
-    let outcome = Communicator::ready(own, kind, native.how.form(), &turn).map_err(Left::ToMpi);
-    let outcome = outcome.and_then(|()| {
+    let form = native.how.form();
+    let mut outcome = (*own).serves(kind, form);
+    if step == Step::Prepare {
+        // All ranks make it, also if MPI is to refuse it on some: see `lane`.
+        outcome = outcome.and_then(|()| Communicator::count(own, form, &turn));
+    }
+    let outcome = outcome.map_err(Left::ToMpi).and_then(|()| {
         let first = match &(*own).cube {
             Cube::Ours(cube) => Some(Rc::clone(cube)),
             _ => None,
@@ -229,7 +239,7 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
         Err(Left::ToLater) => SUCCESS,
         Err(Left::Failed(error)) => {
             drop(turn);
-            failure::raise(comm, &native.how.form().name(kind), rank, &error)
+            failure::raise(comm, &form.name(kind), rank, &error)
         }
     }
 }

@@ -207,6 +207,19 @@ fn wrong_programs_get_errors_on_all_ranks() {
     assert_eq!((output.code, output.stdout.matches("no error").count()), (Some(0), 3), "{}", output.told());
 }
 
+/// See the program: what depends on the number of calls comes about on all ranks at a time.
+#[test]
+fn a_call_that_mpi_refuses_does_not_count() {
+    let program = built("tests/programs/alone.c", "alone", &[]);
+    for (ranks, variables, arguments) in
+        [(2, &[][..], &[][..]), (3, &ALL, &[]), (2, &[], &["long"]), (3, &[OFF], &["long"])]
+    {
+        let output = through_hypercoll(variables, ranks, &program, arguments);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), ranks, "{}", output.told());
+    }
+}
+
 /// What makes no sense is said, and leaves all to MPI; so do lists of collectives.
 #[test]
 fn the_environment_says_what_is_served() {

@@ -214,17 +214,18 @@ pub unsafe fn gatherv(
         if let Some(all) = all.as_ref().filter(|_| in_place.is_none()) {
             own_block_apart(ours, &own, &all.0[root])?;
         }
-        let sent = own.taken(in_place.is_some());
-        let (received, places) = all.as_ref().map_or_else(|| (Lent::none(), Vec::new()), |all| all.open(false));
-        let mut lengths = lengths(ours, all.as_ref(), own.len());
-        if is_root {
-            lengths = lengths.received_at(places);
-        }
-        let call = ours.call(Collective::Gather, 0).with_root(root).with_layout(lengths);
+        let lengths = lengths(ours, all.as_ref(), own.len());
+        let mut call = ours.call(Collective::Gather, 0).with_root(root).with_layout(lengths);
         ours.choose(&call, 1, true)?;
         if let Some(all) = &all {
             ours.suits_itself(&call, own.len(), all.0[root].len())?;
         }
+        let sent = own.taken(in_place.is_some());
+        let received = all.as_ref().map_or_else(Lent::none, |all| {
+            let (received, places) = all.open(false);
+            call.layout = call.layout.take().map(|lengths| lengths.received_at(places));
+            received
+        });
         ours.make(call, sent, received, all)
     })
 }
@@ -256,17 +257,18 @@ pub unsafe fn scatterv(
             own_block_apart(ours, &own, &all.0[root])?;
         }
         let block = own.or(all.as_ref().map(|all| all.0[root])).ok_or(WRONG)?;
-        let (sent, places) = all.as_ref().map_or_else(|| (Lent::none(), Vec::new()), |all| all.lent());
-        let received = own.map_or_else(|| Lent::own(block.copied()), |own| own.open(false));
-        let mut lengths = lengths(ours, all.as_ref(), block.len());
-        if is_root {
-            lengths = lengths.sent_from(places);
-        }
-        let call = ours.call(Collective::Scatter, 0).with_root(root).with_layout(lengths);
+        let lengths = lengths(ours, all.as_ref(), block.len());
+        let mut call = ours.call(Collective::Scatter, 0).with_root(root).with_layout(lengths);
         ours.choose(&call, 1, true)?;
         if let Some(all) = &all {
             ours.suits_itself(&call, all.0[root].len(), block.len())?;
         }
+        let sent = all.as_ref().map_or_else(Lent::none, |all| {
+            let (sent, places) = all.lent();
+            call.layout = call.layout.take().map(|lengths| lengths.sent_from(places));
+            sent
+        });
+        let received = own.map_or_else(|| Lent::own(block.copied()), |own| own.open(false));
         ours.make(call, sent, received, own)
     })
 }
@@ -291,15 +293,15 @@ pub unsafe fn allgatherv(
         if let Some(own) = own {
             own_block_apart(ours, &own, &all.0[ours.rank])?;
         }
-        let sent = own.map_or_else(Lent::none, |own| own.lent());
-        let (received, places) = all.open(own.is_none());
-        let lengths = Lengths::of_vectors(all.lengths()).received_at(places);
-        let mut call = ours.call(Collective::AllGather, 0).with_layout(lengths);
+        let mut call = ours.call(Collective::AllGather, 0).with_layout(Lengths::of_vectors(all.lengths()));
         call.in_place = own.is_none();
         ours.choose(&call, 1, true)?;
         if let Some(own) = own {
             ours.suits_itself(&call, own.len(), all.0[ours.rank].len())?;
         }
+        let sent = own.map_or_else(Lent::none, |own| own.lent());
+        let (received, places) = all.open(own.is_none());
+        call.layout = call.layout.take().map(|lengths| lengths.received_at(places));
         ours.make(call, sent, received, all)
     })
 }
@@ -308,11 +310,11 @@ pub unsafe fn allgatherv(
 unsafe fn exchange(ours: &mut Ours, sent: Option<Blocks>, received: Blocks) -> Result<(), super::Left> {
     let from = sent.as_ref().unwrap_or(&received);
     let row = Lengths::of_row(ours.rank, &from.lengths(), &received.lengths());
+    let mut call = ours.call(Collective::AllToAll, 0).with_layout(row);
+    ours.choose(&call, 1, true)?;
     let (lent, sent_from) = if sent.is_some() { from.lent() } else { from.lent_packed() };
     let (open, received_at) = received.open(false);
-    let lengths = row.sent_from(sent_from).received_at(received_at);
-    let call = ours.call(Collective::AllToAll, 0).with_layout(lengths);
-    ours.choose(&call, 1, true)?;
+    call.layout = call.layout.take().map(|lengths| lengths.sent_from(sent_from).received_at(received_at));
     ours.make(call, lent, open, received)
 }
 

@@ -1,7 +1,7 @@
 //! Who makes a call, ours or MPI's: it is looked at, made, timed where that is asked for, and counted.
 
 use super::{Left, Native, Ours};
-use crate::communicator::{Communicator, Cube};
+use crate::communicator::Cube;
 use crate::kind::Form;
 use crate::native::{self, ffi::MPI_Comm};
 use crate::quick::Key;
@@ -44,7 +44,7 @@ unsafe fn looked_at(
     let start = reports.then(Instant::now);
     let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
     let mut call = Ours { own, kind, key, rank, size, bytes: 0, start: None, timed: None, first: 0, stands: None };
-    let outcome = match Communicator::ready(own, native.kind, Form::Blocking, &turn) {
+    let outcome = match (*own).serves(kind, Form::Blocking) {
         Ok(()) => ours(&mut call),
         Err(why) => Err(Left::ToMpi(why)),
     };
