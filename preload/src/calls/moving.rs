@@ -312,6 +312,7 @@ unsafe fn exchange(ours: &mut Ours, sent: Option<Blocks>, received: Blocks) -> R
     let row = Lengths::of_row(ours.rank, &from.lengths(), &received.lengths());
     let mut call = ours.call(Collective::AllToAll, 0).with_layout(row);
     ours.choose(&call, 1, true)?;
+    ours.suits_itself(&call, from.0[ours.rank].len(), received.0[ours.rank].len())?;
     let (lent, sent_from) = if sent.is_some() { from.lent() } else { from.lent_packed() };
     let (open, received_at) = received.open(false);
     call.layout = call.layout.take().map(|lengths| lengths.sent_from(sent_from).received_at(received_at));

@@ -229,6 +229,14 @@ static void mistakes(void) {
         SHORT(MPI_Allgather(S, 1, MPI_INT, R, 2, MPI_INT, own));
         SHORT(MPI_Alltoall(S, 2, MPI_INT, R, 1, MPI_INT, own));
         SHORT(MPI_Allgatherv(S, 2, MPI_INT, R, numbers, numbers + size, MPI_INT, own));
+        /* A rank sends itself another length than it receives from itself. */
+        int *counts = malloc(3 * size * sizeof(int)), *places = counts + size, *bytes = places + size;
+        MPI_Datatype *kinds = malloc(size * sizeof *kinds);
+        for (int r = 0; r < size; r++) counts[r] = r == rank ? 10 : 1, places[r] = 10 * r, bytes[r] = 40 * r, kinds[r] = MPI_INT;
+        SHORT(MPI_Alltoallv(S, counts, places, MPI_INT, R, numbers, numbers + size, MPI_INT, own));
+        SHORT(MPI_Alltoallv(S, numbers, numbers + size, MPI_INT, R, counts, places, MPI_INT, own));
+        SHORT(MPI_Alltoallw(S, counts, bytes, kinds, R, numbers, bytes, kinds, own));
+        free(counts), free(kinds);
         /* Only the root knows: the others hear of it, at the latest in their next call. */
         int root = size - 1;
         for (int call = 0; call < 4; call++) {
