@@ -191,10 +191,11 @@ impl Ours {
         self.keep(datatype);
         let blocks = (0..self.size).map(|rank| {
             let count = usize::try_from(counts.get(rank)).map_err(|_| WRONG)?;
-            if blocks_are_nowhere(at, count, &layout) {
+            let displacement = displacements.get(rank) as isize;
+            if block_is_nowhere(at, displacement, count, &layout) {
                 return Err(WRONG);
             }
-            let at = at.cast_mut().cast::<u8>().wrapping_offset(displacements.get(rank) as isize * layout.extent);
+            let at = at.cast_mut().cast::<u8>().wrapping_offset(displacement * layout.extent);
             Ok(Data { at, count, datatype, layout })
         });
         Ok(Blocks(blocks.collect::<Result<_, Left>>()?))
@@ -375,11 +376,7 @@ fn is_nowhere(at: *const c_void, count: usize, layout: &Layout) -> bool {
     is_in_place(at) || at.is_null() && count > 0 && layout.name.is_some()
 }
 
-/// The same of blocks with displacements, which may be addresses: MPICH alone refuses null then.
-fn blocks_are_nowhere(at: *const c_void, count: usize, layout: &Layout) -> bool {
-    if cfg!(open_mpi) {
-        is_in_place(at)
-    } else {
-        is_nowhere(at, count, layout)
-    }
+/// The same of a block with a displacement, which may be an address: MPICH alone refuses null then, where the displacement is none.
+fn block_is_nowhere(at: *const c_void, displacement: isize, count: usize, layout: &Layout) -> bool {
+    is_in_place(at) || cfg!(not(open_mpi)) && displacement == 0 && is_nowhere(at, count, layout)
 }

@@ -65,6 +65,18 @@ fn odd_calls_do_what_they_do_natively() {
 
 /// See the program.
 #[test]
+fn blocks_may_be_at_absolute_addresses() {
+    let program = built("tests/programs/absolute.c", "absolute", &["-no-pie"]);
+    for (ranks, shared_memory) in [(2, "off"), (3, "single-copy")] {
+        let variables = [ALL[0], ALL[1], ("HYPERCOLL_SHARED_MEMORY", shared_memory)];
+        let output = through_hypercoll(&variables, ranks, &program, &[]);
+        assert_eq!(output.code, Some(0), "{ranks} ranks: {}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), ranks, "{ranks} ranks: {}", output.told());
+    }
+}
+
+/// See the program.
+#[test]
 fn nothing_is_touched_beyond_the_edges_of_buffers() {
     let program = built("tests/programs/edges.c", "edges", &[]);
     for (ranks, shared_memory) in [(2, "off"), (3, "single-copy"), (5, "two-copies")] {

@@ -2,7 +2,7 @@
 
 use super::lists::{kept, Reads, Types};
 use super::serving::serve;
-use super::{blocks_are_nowhere, is_in_place, List, Native, Ours, WRONG};
+use super::{block_is_nowhere, is_in_place, List, Native, Ours, WRONG};
 use crate::datatype::{Back, Blocks, Data, Layout, Lent};
 use crate::native;
 use crate::native::ffi::{MPI_Comm, MPI_Datatype};
@@ -366,11 +366,12 @@ unsafe fn of_types(
         } else {
             Layout::of(datatype).ok_or(WRONG)?
         };
-        if blocks_are_nowhere(at, count, &layout) {
+        let displacement = displacements.get(rank) as isize;
+        if block_is_nowhere(at, displacement, count, &layout) {
             return Err(WRONG);
         }
         ours.keep(datatype);
-        let at = at.cast_mut().cast::<u8>().wrapping_offset(displacements.get(rank) as isize);
+        let at = at.cast_mut().cast::<u8>().wrapping_offset(displacement);
         Ok(Data { at, count, datatype, layout })
     });
     Ok(Blocks(blocks.collect::<Result<_, super::Left>>()?))
