@@ -12,7 +12,7 @@ use crate::session;
 use ffi::{MPI_Aint, MPI_Count, MPI_Datatype};
 use std::ffi::{c_int, c_void};
 
-/// Elements beyond this many bytes are packed without a look at whether they need it.
+/// Elements beyond this many bytes are packed without a trial of whether they need it.
 const TRIED: usize = 64 << 20;
 
 /// How the data of an element lies.
@@ -87,10 +87,10 @@ impl Layout {
         Some(layout)
     }
 
-    /// Whether an element whose data fills its place is packed into what is there: its parts could come in any order. That is tried, with
-    /// bytes that say where they are from.
+    /// Whether an element whose data fills its place is packed into what is there: its parts could come in any order. Where how it was made
+    /// does not tell that is tried, with bytes that say where they are from.
     fn in_order(&self, datatype: MPI_Datatype) -> bool {
-        if self.size == 0 {
+        if self.size == 0 || native::is_piece(datatype) {
             return true;
         }
         if self.size > TRIED {

@@ -134,6 +134,50 @@ int hypercoll_of_a_precision(int combiner, const char **name, uint32_t *group) {
     }
 }
 
+/* How a datatype was made, if it is not a predefined one. */
+static int combiner(MPI_Datatype type, int *integers, int *addresses) {
+    int types, how;
+    const char *name;
+    uint32_t group;
+    if (PMPI_Type_get_envelope(type, integers, addresses, &types, &how) != MPI_SUCCESS) return MPI_UNDEFINED;
+    return hypercoll_of_a_precision(how, &name, &group) ? MPI_COMBINER_NAMED : how;
+}
+
+/* So many elements, each a piece of bytes: whether they are one piece. */
+static int repeated(MPI_Count count, MPI_Count *bytes, MPI_Aint *extent) {
+    if (count == 1) return 1;
+    if (count < 1 || *extent != *bytes || count > PTRDIFF_MAX / (*bytes + 1)) return 0;
+    *bytes *= count, *extent = *bytes;
+    return 1;
+}
+
+/* Whether it is told by how a datatype was made that the data of an element is one piece, in the order in which it is sent; its bytes, and those
+ * from one element to the next. (What is made with large counts, of which MPI has no such numbers, is not told.) */
+int hypercoll_is_piece(MPI_Datatype type, MPI_Count *bytes, MPI_Aint *extent) {
+    static const int known[][3] = {{MPI_COMBINER_DUP, 0, 0}, {MPI_COMBINER_RESIZED, 0, 2}, {MPI_COMBINER_CONTIGUOUS, 1, 0}, {MPI_COMBINER_VECTOR, 3, 0}, {MPI_COMBINER_HVECTOR, 2, 1}};
+    int integers, addresses, n[3], at = 0, how = combiner(type, &integers, &addresses);
+    MPI_Aint places[2], first, span;
+    MPI_Datatype inner;
+    if (how == MPI_COMBINER_NAMED) {
+        return PMPI_Type_size_x(type, bytes) == MPI_SUCCESS && PMPI_Type_get_true_extent(type, &first, &span) == MPI_SUCCESS
+               && PMPI_Type_get_extent(type, &first, extent) == MPI_SUCCESS && *bytes == span;
+    }
+    while (at < 5 && (known[at][0] != how || known[at][1] != integers || known[at][2] != addresses)) at++;
+    if (at == 5 || PMPI_Type_get_contents(type, integers, addresses, 1, n, places, &inner) != MPI_SUCCESS) return 0;
+    int told = hypercoll_is_piece(inner, bytes, extent);
+    if (combiner(inner, &integers, &addresses) != MPI_COMBINER_NAMED) PMPI_Type_free(&inner);
+    if (!told) return 0;
+    switch (how) {
+    case MPI_COMBINER_RESIZED: *extent = places[1]; return 1;
+    case MPI_COMBINER_CONTIGUOUS: return repeated(n[0], bytes, extent);
+    case MPI_COMBINER_VECTOR: return (n[0] == 1 || n[2] == n[1]) && repeated((MPI_Count)n[0] * n[1], bytes, extent);
+    case MPI_COMBINER_HVECTOR:
+        told = n[0] == 1 || (n[1] > 0 && places[0] / n[1] == *bytes && places[0] % n[1] == 0);
+        return told && repeated((MPI_Count)n[0] * n[1], bytes, extent);
+    default: return 1;
+    }
+}
+
 /* What is true of an operation: the groups of types that it is defined for, and of those the ones for which it gives the same
  * bits whichever operand is the left one. (The maximum of floating-point numbers does not, for the sake of NaN and of signed zeros.)
  * Exact are those for which the bits do not depend on the order of all operands, either. */

@@ -28,6 +28,7 @@ extern "C" {
     fn hypercoll_types(types: *mut NamedType, room: usize) -> usize;
     fn hypercoll_operations(operations: *mut NamedOperation, room: usize) -> usize;
     fn hypercoll_of_a_precision(combiner: c_int, name: *mut *const c_char, group: *mut u32) -> c_int;
+    fn hypercoll_is_piece(datatype: MPI_Datatype, bytes: *mut ffi::MPI_Count, extent: *mut ffi::MPI_Aint) -> c_int;
     static hypercoll_in_place: *const c_void;
     #[cfg(open_mpi)]
     fn hypercoll_bottom() -> *const c_void;
@@ -103,6 +104,13 @@ pub fn of_a_precision(datatype: MPI_Datatype) -> Option<Named> {
     let is_one = code == SUCCESS && unsafe { hypercoll_of_a_precision(*combiner, &mut name, &mut group) } != 0;
     // SAFETY: a constant of C's.
     is_one.then(|| Named { name: unsafe { text(name) }, group })
+}
+
+/// Whether it is told by how a datatype was made that the data of an element lies in one piece, in the order in which it is sent.
+pub fn is_piece(datatype: MPI_Datatype) -> bool {
+    let (mut bytes, mut extent) = (0, 0);
+    // SAFETY: a live datatype, valid out parameters.
+    unsafe { hypercoll_is_piece(datatype, &mut bytes, &mut extent) != 0 }
 }
 
 /// The predefined operations by their handles, the most usual ones first.

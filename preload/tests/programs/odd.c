@@ -3,7 +3,7 @@
 
 #include "both.h"
 
-static MPI_Datatype below, holes, within, empty, backwards;
+static MPI_Datatype below, holes, within, empty, backwards, turned, piece;
 
 static void types(void) {
     /* Begins before its address, and the next one lies before it. */
@@ -20,6 +20,15 @@ static void types(void) {
     MPI_Type_vector(3, 1, 40, MPI_SHORT, &inner);
     MPI_Type_create_resized(inner, 0, sizeof(short), &within), MPI_Type_free(&inner);
     MPI_Type_contiguous(0, MPI_INT, &empty);
+    /* One piece, but in another order; and one in its order, that is made in all ways. */
+    MPI_Datatype parts[4];
+    MPI_Type_create_hindexed(2, (int[]){1, 1}, (MPI_Aint[]){2, 0}, MPI_SHORT, &inner);
+    MPI_Type_contiguous(3, inner, &turned), MPI_Type_free(&inner);
+    MPI_Type_contiguous(2, MPI_SHORT, &parts[0]), MPI_Type_dup(parts[0], &parts[1]);
+    MPI_Type_vector(2, 3, 3, parts[1], &parts[2]), MPI_Type_create_hvector(2, 1, 24, parts[2], &parts[3]);
+    MPI_Type_create_resized(parts[3], 0, 52, &piece);
+    for (int i = 0; i < 4; i++) MPI_Type_free(&parts[i]);
+    MPI_Type_commit(&turned), MPI_Type_commit(&piece);
     MPI_Type_commit(&below), MPI_Type_commit(&backwards), MPI_Type_commit(&holes), MPI_Type_commit(&within), MPI_Type_commit(&empty);
 }
 
@@ -34,7 +43,7 @@ static int own_fails(MPI_Datatype type) {
 }
 
 static void moving(void) {
-    MPI_Datatype all[] = {below, holes, within, backwards, empty, MPI_SHORT};
+    MPI_Datatype all[] = {below, holes, within, backwards, empty, MPI_SHORT, turned, piece};
     int *counts = malloc(4 * size * sizeof(int)), *places = counts + size, *bytes = places + size, *counts2 = bytes + size;
     for (unsigned t = 0; t < sizeof all / sizeof *all; t++) {
         MPI_Datatype type = all[t];
@@ -361,6 +370,7 @@ int main(int argc, char **argv) {
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     MPI_Type_free(&below), MPI_Type_free(&holes), MPI_Type_free(&within), MPI_Type_free(&empty), MPI_Type_free(&backwards);
+    MPI_Type_free(&turned), MPI_Type_free(&piece);
     free(members);
     if (!wrong) printf("rank %d: all is well\n", rank);
     MPI_Finalize();
