@@ -86,6 +86,7 @@ impl Sources {
 
     /// The same, but with what the user has asked of another process, which told this one: processes on other hosts may have other variables, and
     /// no file system. What is in the default place for such ranks goes before what that one found there.
+    #[cfg(feature = "mpi")]
     pub(crate) fn told(self, told: &Sources) -> Sources {
         let named = told.variables.iter().any(|(name, _)| name == TUNING);
         let file = match self.file.filter(|_| !named) {
@@ -343,6 +344,7 @@ mod tests {
 
     /// Who becomes the first rank of a communicator asks what the one asked that told it.
     #[test]
+    #[cfg(feature = "mpi")]
     fn what_one_process_was_told_it_tells_others() {
         let file = |named, path: &str| Some(File { path: path.into(), named, text: Ok(String::new()) });
         let of = |variables: &[(&str, &str)], file: Option<File>, shares_memory| Sources {

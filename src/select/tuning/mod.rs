@@ -183,9 +183,9 @@ impl Tuning {
         differences
     }
 
-    /// Whether it was measured on the processor of the ranks at hand, as far as that is known.
+    /// Whether it was measured on the processor of the ranks at hand, as far as both are known.
     fn is_of_cpu(&self, here: &Here) -> bool {
-        here.cpu.as_ref().is_none_or(|cpu| *cpu == self.machine.cpu)
+        self.machine.cpu.is_empty() || here.cpu.as_ref().is_none_or(|cpu| *cpu == self.machine.cpu)
     }
 
     /// The same without what calls took, where that was on another processor than the one here: which algorithm is how much off what is
