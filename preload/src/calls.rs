@@ -334,12 +334,13 @@ impl Ours {
         let Cube::Ours(cube) = &(*self.own).cube else { return Err(Left::ToMpi("MPI has ended")) };
         let options = (*self.own).asked(&call, element.size);
         let early = (!cube.is_measured()).then(|| call.clone());
+        let exact = op.as_ref().is_none_or(|op| op.is_exact(self.size));
         if session::several_threads() && requests::any() {
             // Another thread may wait for a call on this communicator, and cannot see that it is over while this one waits in the library.
             if let Some(early) = early {
                 let planned =
                     Operation::lent(op.as_ref(), |operator| cube.plan_raw(call.clone(), &options, element, operator))?;
-                (*self.own).note_early(early, element.size, planned.choice());
+                (*self.own).note_early(early, element.size, exact, planned.choice());
             }
             let transfer = Transfer::begin(cube, call, &options, (sent, received, back), element, op)?;
             return Ok(transfer.wait()?);
@@ -351,7 +352,7 @@ impl Ours {
             Ok::<_, Error>(planned)
         })?;
         if let Some(call) = early {
-            (*self.own).note_early(call, element.size, planned.choice());
+            (*self.own).note_early(call, element.size, exact, planned.choice());
         }
         back.returned(&received);
         // With the program's own buffers, such a call can be made again without a look at what it is. (To that a long one owes nothing, and its plan

@@ -438,12 +438,12 @@ impl Communicator {
         self.trials.get(&(kind, trial::class(bytes))).is_some_and(Trial::is_native)
     }
 
-    /// Notes a call that was made before the machine has been measured. A reduction like it is made in the same way after that, too, so that
-    /// the last bits of sums stay the same within a run.
-    pub fn note_early(&mut self, call: Call, element: usize, choice: &Choice) {
-        self.predicted += choice.predicted;
-        if call.collective.reduces() {
-            self.early.insert((call, element), Options::exactly(choice.algorithm, &choice.parameters));
+    /// Notes a call that was made before the machine has been measured. A reduction like it that is not `exact` is made in the same way after
+    /// that, too, so that the last bits of sums stay the same within a run: to those a measurement is worth nothing.
+    pub fn note_early(&mut self, call: Call, element: usize, exact: bool, choice: &Choice) {
+        let chosen = || Options::exactly(choice.algorithm, &choice.parameters);
+        if exact || self.early.insert((call, element), chosen()).is_none() {
+            self.predicted += choice.predicted;
         }
     }
 

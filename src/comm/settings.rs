@@ -4,6 +4,8 @@ use super::measure::AMONG_MORE;
 use crate::error::{Error, Result};
 use crate::executor::mpi::Found;
 use crate::select::{tuning, Machine, Measurement, Settings, Sources, Spread};
+use ::mpi::topology::SimpleCommunicator;
+use ::mpi::traits::Communicator;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
@@ -35,7 +37,9 @@ pub(super) fn found(shares_memory: bool) -> String {
 /// Notes what has been measured, in place of what had been measured of it before, for the communicators to come.
 pub(super) fn remember(shares_memory: bool, measured: &Measurement) {
     let known = &mut MEASURED.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(shares_memory)];
-    *known = measured.or(known);
+    // What was found briefly of links does not stand beside what was not, as if it had not been either.
+    let links = known.links.filter(|_| measured.is_brief() || !known.is_brief());
+    *known = measured.or(&Measurement { links, ..*known });
 }
 
 /// What follows from it for this one of so many ranks. It is mostly the same as for the communicator made before.
@@ -56,7 +60,8 @@ pub(super) fn resolved(found: Found, rank: usize, size: usize) -> Result<Setting
     let spread = Spread::of(size, found.hosts.as_ref(), found.cores.is_some());
     let settings = sources.resolve(found.cores, Some(&spread))?;
     let settings = Settings { machine: among(settings.machine, size), ..settings };
-    if rank > 0 {
+    // The first of all ranks is asked by the user, and need not be told.
+    if rank > 0 && SimpleCommunicator::world().rank() > 0 {
         *TOLD.lock().unwrap_or_else(PoisonError::into_inner) = Some(sources);
     }
     LAST.set(Some((found, size, settings.clone())));
@@ -69,17 +74,16 @@ fn among(machine: Machine, ranks: usize) -> Machine {
     Machine { single_copy_from: machine.single_copy_from.map(|bytes| bytes.max(least)), ..machine }
 }
 
-/// Says what users must know of their tuning file, of the first communicator alone, which is as a rule the one of all ranks: parts of it are
-/// spread as they like.
+/// Says once what users must know of their tuning file. That it was made for ranks that are spread in another way is said of the first
+/// communicator alone, which is as a rule the one of all ranks: parts of it are spread as they like.
 pub(super) fn warn(Settings { refused, stale, .. }: &Settings) {
     static FIRST: AtomicBool = AtomicBool::new(true);
-    if !FIRST.swap(false, Ordering::Relaxed) {
-        return;
-    }
-    if let Some(refused) = refused {
+    static REFUSED: AtomicBool = AtomicBool::new(false);
+    let first = FIRST.swap(false, Ordering::Relaxed);
+    if let Some(refused) = refused.as_ref().filter(|_| !REFUSED.swap(true, Ordering::Relaxed)) {
         log::warn!("{refused}; it is not used");
     }
-    if let Some(stale) = stale {
+    if let Some(stale) = stale.as_ref().filter(|_| first) {
         log::warn!("{stale}; it is used all the same");
     }
 }

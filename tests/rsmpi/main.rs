@@ -83,8 +83,9 @@ fn parts_of_the_ranks_go_by_the_environment_of_rank_0() {
             cube.all_reduce_in_place(&mut [1u8; 6][..], hypercoll::SystemOperation::sum()).unwrap();
             cube.last().unwrap().algorithm
         };
-        assert_eq!(algorithm(world), "ring");
         let turned = world.split_by_color_with_key(Color::with_value(0), -world.rank()).unwrap();
+        assert_eq!(algorithm(&turned), "sbt", "nobody has been told yet");
+        assert_eq!(algorithm(world), "ring");
         assert_eq!(algorithm(&turned), "ring");
     });
 }

@@ -26,21 +26,21 @@ int main(int argc, char **argv) {
     int rank, size, wrong = argc > 3 && provided < MPI_THREAD_MULTIPLE, calls = atoi(argv[1]), few = atoi(argv[2]);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    long *mine = malloc((few + 1) * sizeof(long)), *sums = malloc((few + 1) * sizeof(long)), begun[2];
+    double *mine = malloc((few + 1) * sizeof(double)), *sums = malloc((few + 1) * sizeof(double)), begun[2];
     for (int call = 1; call <= calls; call++) {
         int count = few + (call == 3 || call == calls / 3 * 3);
         for (int i = 0; i < count; i++) mine[i] = rank + call + i;
         MPI_Request request = MPI_REQUEST_NULL;
-        if (call % 3 == 0) MPI_Iallreduce(mine, begun, 2, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, &request);
+        if (call % 3 == 0) MPI_Iallreduce(mine, begun, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
         if (rank % 2) MPI_Wait(&request, MPI_STATUS_IGNORE);
-        MPI_Allreduce(mine, sums, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(mine, sums, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         if (call == 10 && rank == 0) machine(MPI_COMM_WORLD, "the 10th");
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-        for (int i = 0; i < count; i++) wrong |= sums[i] != size * (size - 1) / 2 + (long)size * (call + i);
+        for (int i = 0; i < count; i++) wrong |= sums[i] != size * (size - 1) / 2 + (double)size * (call + i);
         wrong |= call % 3 == 0 && memcmp(begun, sums, sizeof begun) != 0;
     }
     if (rank == 0) machine(MPI_COMM_WORLD, "the last");
-    MPI_Bcast(sums, few, MPI_LONG, 0, MPI_COMM_WORLD);
+    MPI_Bcast(sums, few, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     if (rank == 0) machine(MPI_COMM_WORLD, "another");
     if (!wrong) printf("all is well\n");
     MPI_Finalize();

@@ -21,7 +21,10 @@ pub(crate) fn brief(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     };
     let found = Measurement { times, ..Measurement::default() };
     let links = match lacks.links {
-        true => Some(links::links(cube, &cube.machine.clone().with(&found), 1)?),
+        // Where all else is known they are not measured again.
+        true => {
+            Some(links::links(cube, &cube.machine.clone().with(&found), if lacks.times { 1 } else { links::TRIES })?)
+        }
         false => None,
     };
     Ok(Measurement { links, ..found })

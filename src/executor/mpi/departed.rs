@@ -43,7 +43,10 @@ pub(super) fn free_those_that_all_have_left() {
         }
         is_free
     };
-    departed().retain_mut(|departed| !free(departed));
+    // What MPI calls when a communicator is freed may leave another one.
+    let mut all = std::mem::take(&mut *departed());
+    all.retain_mut(|departed| !free(departed));
+    departed().append(&mut all);
 }
 
 /// How many have been left and not been freed.
