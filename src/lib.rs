@@ -79,7 +79,7 @@
 //!
 //! # Environment
 //! These variables are for users of programs that they cannot change. Rank 0's values count on all ranks; only the last
-//! four are read by each rank for itself. Threads ([`threads::run`]) read the first four and the two limits.
+//! five are read by each rank for itself. Threads ([`threads::run`]) read the first four and the two limits.
 //!
 //! | variable | meaning |
 //! |---|---|

@@ -47,7 +47,8 @@ fn library() -> Result<PathBuf, String> {
         ["", "deps", "../lib", "../lib64", "../lib/hypercoll"].map(|place| own.with_file_name(place).join(LIBRARY));
     places.iter().find(|place| place.exists()).cloned().ok_or_else(|| {
         let built = "cargo build --release -p hypercoll-preload";
-        format!("{LIBRARY} is not beside {}; build it ({built}), or name it (--library)", own.display())
+        let own = own.display();
+        format!("{LIBRARY} is not beside {own}; `scripts/install` installs both, `{built}` builds it to be named (--library)")
     })
 }
 

@@ -65,7 +65,7 @@ fn usual_grid(product: MatrixProduct, algorithm: Option<&str>) -> MatrixProduct 
     };
     let (mut best, mut least) = (product, cost(product));
     // From the most square grid to the longest ones.
-    for n1 in (0..product.grid_rows.ilog2()).rev() {
+    for n1 in (0..=product.grid_rows.ilog2()).rev() {
         for (grid_rows, grid_columns) in [(1 << n1, size >> n1), (size >> n1, 1 << n1)] {
             let other = MatrixProduct { grid_rows, grid_columns, ..product };
             let others = cost(other);
@@ -251,6 +251,8 @@ mod tests {
         assert_eq!((grid(None, 16, 100, 100, 100), grid(None, 8, 100, 100, 100)), ((4, 4), (2, 4)));
         // A matrix so tall that it pays to move the other one only.
         assert_eq!((grid(None, 16, 100_000, 10, 10), grid(None, 16, 10, 10, 100_000)), ((16, 1), (1, 16)));
+        // Of 2^odd ranks the squarest grid has two ways to lie.
+        assert_eq!((grid(None, 2, 100_000, 10, 10), grid(None, 32, 200, 100, 100)), ((2, 1), (8, 4)));
         // Cannon's rings want a square.
         assert_eq!(
             (grid(Some("cannon"), 16, 100_000, 10, 10), grid(Some("block"), 16, 10, 10, 100_000)),

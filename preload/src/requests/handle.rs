@@ -70,10 +70,11 @@ pub unsafe fn complete(request: *mut Request, turn: &Turn) {
         // What has gone wrong comes as a message that is too long. Open MPI 4 frees such a request; it is not ours any more.
         Some(Again { tag, .. }) => {
             let tag = *tag;
-            (*request).raise();
-            let request = Box::from_raw(request);
+            let mut request = Box::from_raw(request);
             session::tables(turn).requests.forget(request.handle);
             pins::release(&request.pins, turn);
+            // Last, as a handler of the program's may free it.
+            request.raise();
             say_to_itself(tag, 1);
         }
     }
