@@ -1,7 +1,7 @@
 //! The machine for which an algorithm is chosen, for every subcommand that asks what a call gets.
 
 use crate::Failure;
-use hypercoll::select::tuning::{cpu_name, host_name, Here, Tuning};
+use hypercoll::select::tuning::{Here, Tuning};
 use hypercoll::select::{Settings, Sources};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -76,14 +76,13 @@ fn read(path: &Path) -> Result<Tuning, Failure> {
 /// What a tuning file is held against; without MPI nothing is known of its version.
 fn here(shares_memory: bool) -> Here {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").or_else(|_| std::env::var("HOSTNAME"));
-    let host = host_name(host.unwrap_or_default().trim()).to_string();
-    Here { host, cpu: cpu_name(), mpi: library(), shares_memory }
+    Here::of(host.unwrap_or_default().trim(), library().as_deref(), shares_memory)
 }
 
 #[cfg(feature = "mpi")]
 fn library() -> Option<String> {
     // One of the few functions of MPI that may be called before its start.
-    mpi::environment::library_version().ok().map(|library| hypercoll::select::tuning::mpi_name(&library))
+    mpi::environment::library_version().ok()
 }
 
 #[cfg(not(feature = "mpi"))]

@@ -333,11 +333,11 @@ impl Ours {
         }
         let Cube::Ours(cube) = &(*self.own).cube else { return Err(Left::ToMpi("MPI has ended")) };
         let options = (*self.own).asked(&call, element.size);
-        let early = (!cube.is_measured()).then(|| call.clone());
-        let exact = op.as_ref().is_none_or(|op| op.is_exact(self.size));
+        let exact = || op.as_ref().is_none_or(|op| op.is_exact(self.size));
+        let early = (!cube.is_measured()).then(|| (call.clone(), exact()));
         if session::several_threads() && requests::any() {
             // Another thread may wait for a call on this communicator, and cannot see that it is over while this one waits in the library.
-            if let Some(early) = early {
+            if let Some((early, exact)) = early {
                 let planned =
                     Operation::lent(op.as_ref(), |operator| cube.plan_raw(call.clone(), &options, element, operator))?;
                 (*self.own).note_early(early, element.size, exact, planned.choice());
@@ -351,7 +351,7 @@ impl Ours {
             cube.run_planned(&planned, buffers, operator)?;
             Ok::<_, Error>(planned)
         })?;
-        if let Some(call) = early {
+        if let Some((call, exact)) = early {
             (*self.own).note_early(call, element.size, exact, planned.choice());
         }
         back.returned(&received);

@@ -85,7 +85,7 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     let own_cores = cube.machine.shared.is_some_and(|shared| shared.cores >= cube.size);
     let apart = if lacks.times && own_cores { Apart::keep(cube)? } else { None };
     if lacks.times && (apart.is_some() || !own_cores) {
-        let ring = Ring::of(cube, |rank| hosts.map_or((rank + 1) % cube.size, |hosts| next_host(hosts, rank)));
+        let ring = Ring::between_hosts(cube);
         if cube.machine.shared.is_some() {
             single_copy_from = ring.single_copy_from()?;
         }
@@ -271,6 +271,12 @@ impl<'c> Ring<'c> {
             packet: shared.is_none().then_some(PACKET),
             buffers: RefCell::default(),
         }
+    }
+
+    /// One rank of every host, to one of the next host. Without hosts, every rank is on one of its own.
+    fn between_hosts(cube: &'c Hypercube) -> Ring<'c> {
+        let hosts = cube.hosts.as_ref();
+        Ring::of(cube, |rank| hosts.map_or((rank + 1) % cube.size, |hosts| next_host(hosts, rank)))
     }
 
     /// The times of a message, given what one takes and the start-up of one more, if that has been measured in another way.

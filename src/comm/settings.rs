@@ -3,7 +3,8 @@
 use super::measure::AMONG_MORE;
 use crate::error::{Error, Result};
 use crate::executor::mpi::Found;
-use crate::select::{tuning, Machine, Measurement, Settings, Sources, Spread};
+use crate::select::tuning::Here;
+use crate::select::{Machine, Measurement, Settings, Sources, Spread};
 use ::mpi::topology::SimpleCommunicator;
 use ::mpi::traits::Communicator;
 use std::cell::RefCell;
@@ -18,13 +19,13 @@ static TOLD: Mutex<Option<Sources>> = Mutex::new(None);
 
 /// What rank 0 finds, as text; whether all ranks share one memory makes a difference.
 pub(super) fn found(shares_memory: bool) -> String {
-    static NAMES: OnceLock<(String, Option<String>, Option<String>)> = OnceLock::new();
-    let (host, cpu, mpi) = NAMES.get_or_init(|| {
+    static HERE: OnceLock<Here> = OnceLock::new();
+    let here = HERE.get_or_init(|| {
         let host = ::mpi::environment::processor_name().unwrap_or_default();
         let library = ::mpi::environment::library_version().unwrap_or_default();
-        (tuning::host_name(&host).to_string(), tuning::cpu_name(), Some(tuning::mpi_name(&library)))
+        Here::of(&host, Some(&library), shares_memory)
     });
-    let here = tuning::Here { host: host.clone(), cpu: cpu.clone(), mpi: mpi.clone(), shares_memory };
+    let here = Here { shares_memory, ..here.clone() };
     let measured = MEASURED.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(shares_memory)];
     let own = Sources::read(here, None).knowing(measured);
     let told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);

@@ -227,20 +227,21 @@ impl Sources {
         let file = self.file.as_ref().filter(|_| machine.is_some()).map(|file| file.path.clone());
         let stale = file.as_ref().filter(|_| !differences.is_empty());
         let stale = stale.map(|path| format!("tuning file {path} is stale: {}", differences.join("; ")));
+        let over_links = measures && cores.is_none();
+        let no_file = measures && machine.is_none();
         let lacks_at_first = Lacks {
-            times: measures && cores.is_none() && machine.is_none() && self.measured.times.is_none(),
+            times: no_file && over_links && self.measured.times.is_none(),
             near: false,
-            links: measures && cores.is_none() && machine.is_none() && self.measured.links.is_none(),
+            links: no_file && over_links && self.measured.links.is_none(),
         };
         // What a brief measurement has told is measured again.
-        let briefly = cores.is_none() && self.measured.is_brief();
+        let briefly = over_links && self.measured.is_brief();
         let lacks = Lacks {
-            times: measures && machine.is_none() && (briefly || self.measured.times.is_none()),
-            near: measures
-                && cores.is_none()
+            times: no_file && (briefly || self.measured.times.is_none()),
+            near: over_links
                 && machine.as_ref().is_none_or(|machine| machine.near.is_none())
                 && self.measured.near.is_none(),
-            links: measures && cores.is_none() && machine.is_none() && (briefly || self.measured.links.is_none()),
+            links: no_file && over_links && (briefly || self.measured.links.is_none()),
         };
         // What a file says goes before what has been measured in passing.
         let known = match &machine {

@@ -21,6 +21,9 @@ mod process;
 #[path = "../common/ranks.rs"]
 mod ranks;
 #[cfg(feature = "mpi")]
+#[path = "../common/said.rs"]
+mod said;
+#[cfg(feature = "mpi")]
 mod waits;
 
 use cases::Case;

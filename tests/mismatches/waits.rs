@@ -1,10 +1,10 @@
 //! Waits for a rank that makes no call: ranks say that they wait, and for whom, and do not wait for ever.
 
 use crate::ranks::on_ranks;
+use crate::said;
 use hypercoll::{Error, Hypercube, Result};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// How long one that makes no call stands still, if the others do not release it: many times the limit.
@@ -12,28 +12,9 @@ const RELEASED_WITHIN: Duration = Duration::from_secs(60);
 /// Longer than ranks wait before they say so.
 const LATE: Duration = Duration::from_millis(1500);
 
-/// Keeps what is said.
-struct Said(Mutex<Vec<String>>);
-
-static SAID: Said = Said(Mutex::new(Vec::new()));
-
-impl log::Log for Said {
-    fn enabled(&self, _: &log::Metadata) -> bool {
-        true
-    }
-
-    fn log(&self, record: &log::Record) {
-        self.0.lock().expect("no panic").push(record.args().to_string());
-    }
-
-    fn flush(&self) {}
-}
-
 /// The roll-calls that this rank has said since this was asked last.
 fn rolls() -> Vec<String> {
-    let mut said = SAID.0.lock().expect("no panic");
-    said.retain(|text| text.contains("no progress for 1 s. "));
-    std::mem::take(&mut said)
+    said::said().into_iter().filter(|text| text.contains("no progress for 1 s. ")).collect()
 }
 
 /// Makes no call until the others have waited for so long that it is an error.
@@ -113,8 +94,7 @@ fn run(test: &str, size: usize, way: &str, code: fn(&SimpleCommunicator)) {
     let limits = [("HYPERCOLL_ROLL_CALL", "1"), ("HYPERCOLL_TIMEOUT", "4,error")];
     let variables = [&limits[..], &[("HYPERCOLL_SHARED_MEMORY", way)]].concat();
     on_ranks(test, size, &variables, |world| {
-        log::set_logger(&SAID).expect("the only logger");
-        log::set_max_level(log::LevelFilter::Warn);
+        said::listen();
         code(world);
     });
 }

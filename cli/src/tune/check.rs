@@ -7,7 +7,7 @@ use super::TuneArgs;
 use crate::bench::progress::Progress;
 use crate::bench::ELEMENT;
 use crate::Failure;
-use hypercoll::select::tuning::{cpu_name, host_name, mpi_name, Here};
+use hypercoll::select::tuning::Here;
 use hypercoll::select::{candidates, Candidate, Machine, Options, Settings, Sources};
 use serde_json::{json, Value};
 use std::io::Write;
@@ -28,12 +28,7 @@ pub fn run(args: &TuneArgs, ranks: &Ranks, out: &mut dyn Write) -> Result<(), Fa
     calls.compared.sort_by_key(|compared| (compared.call.collective, compared.bytes));
     let name = mpi::environment::processor_name().unwrap_or_default();
     let library = mpi::environment::library_version().ok();
-    let here = Here {
-        host: host_name(&name).to_string(),
-        cpu: cpu_name(),
-        mpi: library.map(|library| mpi_name(&library)),
-        shares_memory: ranks.cores.is_some(),
-    };
+    let here = Here::of(&name, library.as_deref(), ranks.cores.is_some());
     // What the communicator has found, too.
     let settings = Sources::read(here, None).resolve(ranks.cores, Some(&calls.spread));
     let settings = settings.map_err(|error| Failure::Usage(error.to_string()))?;

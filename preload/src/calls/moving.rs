@@ -8,7 +8,7 @@ use crate::native;
 use crate::native::ffi::{MPI_Comm, MPI_Datatype};
 use crate::quick::Key;
 use crate::session;
-use hypercoll::collective::{Collective, Known, Layout as Lengths};
+use hypercoll::collective::{Call, Collective, Known, Layout as Lengths};
 use std::ffi::{c_int, c_void};
 
 type Address = *const c_void;
@@ -179,6 +179,11 @@ pub unsafe fn alltoall(
     })
 }
 
+/// Says where blocks lie, which is known when a call is ours and what it moves has been packed.
+fn lie(call: &mut Call, places: impl FnOnce(Lengths) -> Lengths) {
+    call.layout = call.layout.take().map(places);
+}
+
 /// The lengths of a rooted call's blocks as a rank knows them: the root those of all, the others that of their own.
 fn lengths(ours: &Ours, all: Option<&Blocks>, own: usize) -> Lengths {
     match all {
@@ -223,7 +228,7 @@ pub unsafe fn gatherv(
         let sent = own.taken(in_place.is_some());
         let received = all.as_ref().map_or_else(Lent::none, |all| {
             let (received, places) = all.open(false);
-            call.layout = call.layout.take().map(|lengths| lengths.received_at(places));
+            lie(&mut call, |lengths| lengths.received_at(places));
             received
         });
         ours.make(call, sent, received, all)
@@ -265,7 +270,7 @@ pub unsafe fn scatterv(
         }
         let sent = all.as_ref().map_or_else(Lent::none, |all| {
             let (sent, places) = all.lent();
-            call.layout = call.layout.take().map(|lengths| lengths.sent_from(places));
+            lie(&mut call, |lengths| lengths.sent_from(places));
             sent
         });
         let received = own.map_or_else(|| Lent::own(block.copied()), |own| own.open(false));
@@ -301,7 +306,7 @@ pub unsafe fn allgatherv(
         }
         let sent = own.map_or_else(Lent::none, |own| own.lent());
         let (received, places) = all.open(own.is_none());
-        call.layout = call.layout.take().map(|lengths| lengths.received_at(places));
+        lie(&mut call, |lengths| lengths.received_at(places));
         ours.make(call, sent, received, all)
     })
 }
@@ -315,7 +320,7 @@ unsafe fn exchange(ours: &mut Ours, sent: Option<Blocks>, received: Blocks) -> R
     ours.suits_itself(&call, from.0[ours.rank].len(), received.0[ours.rank].len())?;
     let (lent, sent_from) = if sent.is_some() { from.lent() } else { from.lent_packed() };
     let (open, received_at) = received.open(false);
-    call.layout = call.layout.take().map(|lengths| lengths.sent_from(sent_from).received_at(received_at));
+    lie(&mut call, |lengths| lengths.sent_from(sent_from).received_at(received_at));
     ours.make(call, lent, open, received)
 }
 

@@ -1,6 +1,6 @@
 //! What a choice over links can be far off without, as soon as it can be told: for calls of which nobody knows whether there will be more.
 
-use super::{links, next_host, Ring, Senders, FIRST};
+use super::{links, Ring, Senders, FIRST};
 use crate::comm::Hypercube;
 use crate::error::Result;
 use crate::select::{Lacks, Measurement};
@@ -10,20 +10,20 @@ const OTHERS: usize = 3;
 
 /// Measures of what is lacking the times of messages between hosts, and what links can do. All ranks call this together, and find the same.
 pub(crate) fn brief(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
-    let hosts = cube.hosts.as_ref();
     let times = match lacks.times {
         true => {
-            let ring = Ring::of(cube, |rank| hosts.map_or((rank + 1) % cube.size, |hosts| next_host(hosts, rank)));
-            let ring = Ring { tries: 1, longest: FIRST, ..ring };
-            Some(ring.times(Senders::leaders(hosts, cube.size).start_up(cube, OTHERS)?)?)
+            let ring = Ring { tries: 1, longest: FIRST, ..Ring::between_hosts(cube) };
+            let leaders = Senders::leaders(cube.hosts.as_ref(), cube.size);
+            Some(ring.times(leaders.start_up(cube, OTHERS)?)?)
         }
         false => None,
     };
     let found = Measurement { times, ..Measurement::default() };
     let links = match lacks.links {
-        // Where all else is known they are not measured again.
         true => {
-            Some(links::links(cube, &cube.machine.clone().with(&found), if lacks.times { 1 } else { links::TRIES })?)
+            // Where all else is known they are not measured again.
+            let tries = if lacks.times { 1 } else { links::TRIES };
+            Some(links::links(cube, &cube.machine.clone().with(&found), tries)?)
         }
         false => None,
     };

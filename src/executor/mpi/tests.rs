@@ -6,6 +6,8 @@ mod mpirun;
 mod process;
 #[path = "../../../tests/common/ranks.rs"]
 mod ranks;
+#[path = "../../../tests/common/said.rs"]
+mod said;
 
 use super::control_variables::ControlVariables;
 use super::departed;
@@ -22,7 +24,6 @@ use ::mpi::topology::{Color, SimpleCommunicator};
 use ::mpi::traits::*;
 use ::mpi::Threading;
 use ranks::{on_ranks, on_ranks_with};
-use std::sync::Mutex;
 use std::time::Duration;
 
 const THROUGH_MPI: [(&str, &str); 1] = [("HYPERCOLL_SHARED_MEMORY", "off")];
@@ -80,27 +81,10 @@ fn what_a_thread_has_left_is_freed_by_another() {
     });
 }
 
-/// Keeps what is said.
-struct Said(Mutex<Vec<String>>);
-
-impl log::Log for Said {
-    fn enabled(&self, metadata: &log::Metadata) -> bool {
-        metadata.level() == log::Level::Warn
-    }
-
-    fn log(&self, record: &log::Record) {
-        self.0.lock().expect("no panic").push(record.args().to_string());
-    }
-
-    fn flush(&self) {}
-}
-
 /// On a host where a rank can have no more files open, the one that is to make the memory or another one.
 fn no_memory(test: &str, without: i32) {
-    static SAID: Said = Said(Mutex::new(Vec::new()));
     on_ranks(test, 2, &[("HYPERCOLL_TUNING", ""), ("HYPERCOLL_MEASURE", "off")], |world| {
-        log::set_logger(&SAID).expect("the only logger");
-        log::set_max_level(log::LevelFilter::Warn);
+        said::listen();
         is_right(world);
         if world.rank() == without {
             let limit = libc::rlimit { rlim_cur: 0, rlim_max: 1000 };
@@ -109,7 +93,7 @@ fn no_memory(test: &str, without: i32) {
         }
         is_right(world);
         is_right(world);
-        let said = SAID.0.lock().expect("no panic");
+        let said = said::said();
         let is_told = |text: &String| text.contains("no memory is shared") && text.contains("Too many open files");
         assert!(said.iter().all(is_told) && said.len() == usize::from(world.rank() == without), "{said:?}");
     });

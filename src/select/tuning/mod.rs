@@ -137,6 +137,13 @@ pub struct Here {
     pub shares_memory: bool,
 }
 
+impl Here {
+    /// This host, given its whole name, and what MPI says of its version, if that is known.
+    pub fn of(host: &str, library: Option<&str>, shares_memory: bool) -> Here {
+        Here { host: host_name(host).to_string(), cpu: cpu_name(), mpi: library.map(mpi_name), shares_memory }
+    }
+}
+
 impl Tuning {
     /// In what the ranks at hand differ from those that the file was made for; empty if it serves them.
     pub fn differences(&self, here: &Here) -> Vec<String> {
