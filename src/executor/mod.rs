@@ -50,6 +50,16 @@ pub(crate) fn piped_below(single_copy_from: Option<usize>) -> usize {
     single_copy_from.map_or(SINGLE_COPY_FROM, |bytes| bytes.min(SINGLE_COPY_FROM))
 }
 
+/// Bytes of the pipes into a rank of a host in all, and of one: more would not stay in the cores' caches, fewer would stop the sender too
+/// often.
+const PIPES: usize = 512 << 10;
+const PIPE: std::ops::RangeInclusive<usize> = 4 << 10..=64 << 10;
+
+/// Bytes of the pipe from one rank to another, where so many share a host.
+pub(crate) fn pipe(ranks: usize) -> usize {
+    (PIPES / ranks.max(1)).next_power_of_two().clamp(*PIPE.start(), *PIPE.end())
+}
+
 /// What every message of a call carries, and tells it from those of all other calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stamp {

@@ -153,6 +153,94 @@ fn blocks_go_directly_where_that_is_sooner_than_joined_to_long_ones() {
     }
 }
 
+/// As in [`MEASURED`], on two cores of an AMD EPYC of 30 November 2026, where nothing, or only what is as long as that, is copied once.
+const MEASURED_AMD: [(usize, [f64; 4], usize); 3] = [
+    (4, [0.184e-6, 0.844e-6, 0.0431e-9, 0.0431e-9], usize::MAX),
+    (8, [0.185e-6, 1.038e-6, 0.0484e-9, 0.0484e-9], usize::MAX),
+    (16, [0.248e-6, 1.149e-6, 0.1153e-9, 0.1259e-9], 128 << 10),
+];
+
+/// Ranks, a collective, KiB, and microseconds of algorithms in the same run, in packets and whole, where both were measured.
+type Waiting = (usize, Collective, usize, &'static [(&'static str, [f64; 2])]);
+
+const NO: f64 = f64::INFINITY;
+
+/// Vectors that a root or the next rank combines, longer than a pipe or not, and broadcasts in packets over few links and many. The
+/// reductions of 8 and 16 ranks but of 8 by 64 KiB once were by `direct`, the scan along a whole `chain`, the broadcast by `tcbt`.
+const WAITING: [Waiting; 7] = [
+    (4, Collective::Reduce, 512, &[("msbt", [62.0, 123.0]), ("pipelined_wave", [64.0, NO]), ("direct", [NO, 103.0])]),
+    (8, Collective::Reduce, 64, &[("direct", [NO, 27.5]), ("sbt", [32.0, 31.3]), ("msbt", [36.2, 35.9])]),
+    (8, Collective::Reduce, 128, &[("msbt", [58.0, 82.0]), ("double_wave", [NO, 57.0]), ("direct", [NO, 81.0])]),
+    (8, Collective::Reduce, 512, &[("msbt", [158.0, 327.0]), ("circulant", [155.0, NO]), ("direct", [NO, 400.0])]),
+    (16, Collective::Reduce, 64, &[("double_wave", [NO, 107.0]), ("two_level", [NO, 126.0]), ("direct", [NO, 253.0])]),
+    (16, Collective::Scan, 64, &[("chain", [223.0, 408.0]), ("doubling", [NO, 267.0])]),
+    (
+        16,
+        Collective::Broadcast,
+        4 << 10,
+        &[("msbt", [3771.0, 4941.0]), ("circulant", [3800.0, NO]), ("tcbt", [5367.0, NO])],
+    ),
+];
+
+#[test]
+fn whole_vectors_and_packets_of_few_links_wait_where_ranks_take_turns() {
+    for (ranks, collective, kib, times) in WAITING {
+        let measured = MEASURED_AMD.into_iter().find(|measured| measured.0 == ranks);
+        let (_, [tau, hop, t_c, piped], from) = measured.expect("a machine of so many ranks");
+        let (piped, single_copy_from) = (Some(piped), Some(from));
+        let machine = Machine { tau, hop, t_c, piped, single_copy_from, ..Machine::shared_memory(2) };
+        let shared = machine.shared.map(|shared| SharedMemory { cache: Some(1 << 20), ..shared });
+        let call = Call::new(collective, ranks, (kib << 10) / ELEMENT);
+        let choice = chosen(&call, &Options::default(), &Machine { shared, ..machine });
+        let found = times.iter().find(|(name, _)| *name == choice.algorithm.name);
+        let time =
+            found.map(|(_, [packets, whole])| if choice.parameters.packet.is_some() { *packets } else { *whole });
+        let best = times.iter().flat_map(|(_, times)| *times).fold(NO, f64::min);
+        let (name, packet) = (choice.algorithm.name, choice.parameters.packet);
+        assert!(
+            time.is_some_and(|time| time <= 1.1 * best),
+            "{ranks} ranks, {collective} of {kib} KiB: {name}, {packet:?}"
+        );
+    }
+}
+
+/// By hand: the pipe between two of 8 ranks has 64 KiB, between two of 16 half of that. Of vectors as long as three pipes a root that combines
+/// seven waits twice for each besides the one hop, while a gather of as much, or a root with a core of its own, does not.
+#[test]
+fn who_combines_what_is_longer_than_a_pipe_waits_for_the_sender_s_turns() {
+    let hops = |collective, ranks, cores, bytes: usize| {
+        let machine = Machine { tau: 0.0, t_c: 0.0, piped: Some(0.0), ..Machine::shared_memory(cores) };
+        let machine = Machine { single_copy_from: Some(usize::MAX), ..machine };
+        let options = Options { algorithm: Some("direct".into()), packet: Some(Options::WHOLE), ..Options::default() };
+        let call = Call::new(collective, ranks, bytes / ELEMENT);
+        chosen(&call, &options, &machine).predicted / machine.hop * cores.min(ranks) as f64 / ranks as f64
+    };
+    for (collective, ranks, cores, kib, by_hand) in [
+        (Collective::Reduce, 8, 2, 64, 1.0),
+        (Collective::Reduce, 8, 2, 192, 1.0 + 7.0 * 2.0),
+        (Collective::Reduce, 16, 2, 64, 1.0 + 15.0),
+        (Collective::Gather, 8, 2, 192, 1.0),
+        (Collective::Reduce, 8, 8, 192, 1.0),
+    ] {
+        let found = hops(collective, ranks, cores, kib << 10);
+        assert!(
+            (found - by_hand).abs() < 0.01,
+            "{collective} of {kib} KiB on {ranks} ranks: {found}, by hand {by_hand}"
+        );
+    }
+}
+
+/// By hand: of 8 ranks on two cores, a chain of packets gets all over one link and not over three.
+#[test]
+fn packets_over_one_link_cost_more_where_ranks_take_turns() {
+    let one_link = copies(Collective::Broadcast, "chain", 2, usize::MAX, 1 << 10);
+    let own_cores = copies(Collective::Broadcast, "chain", 8, usize::MAX, 1 << 10);
+    let (path, moved) = (1.0 + 6.0 / 16.0, 7.0);
+    let by_hand = 2.0 * (path + (moved - path) / 2.0);
+    assert!((one_link / by_hand - 1.275).abs() < 0.01, "{one_link}, by hand {by_hand}");
+    assert!((own_cores / (2.0 * path) - 1.0).abs() < 0.01, "{own_cores}");
+}
+
 /// Copies of a vector or block that a call is predicted to take where nothing else takes time, a byte copied once a nanosecond, twice two.
 fn copies(collective: Collective, algorithm: &str, cores: usize, from: usize, packet: usize) -> f64 {
     const COUNT: usize = 1 << 14;

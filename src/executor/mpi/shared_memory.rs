@@ -8,7 +8,7 @@
 //! Messages arrive in the order in which they were sent, whatever call they are of. What is of a call that this rank has not come to
 //! is put aside, if it is in the way of one that is waited for.
 //!
-//! Memory: the pipes to a rank have [`MEMORY`] bytes together, to the next power of two a pipe, on hosts of 8 to 128 ranks; beyond, 4
+//! Memory: the pipes to a rank have 512 KiB together, to the next power of two a pipe, on hosts of 8 to 128 ranks; beyond, 4
 //! KiB a pair of ranks; and for the rest 2.3 KiB a pair, and 8 for messages that find no room in an envelope. It is taken only by pairs that
 //! talk.
 
@@ -18,17 +18,13 @@ use super::pipe::Pipe;
 use super::transfers::{Incoming, Outgoing, Receiving, Sending};
 use crate::executor::board::Board;
 use crate::executor::memory::{scatter, total, Span};
-use crate::executor::{Stamp, Token, Trouble, SINGLE_COPY_FROM};
+use crate::executor::{pipe, Stamp, Token, Trouble, SINGLE_COPY_FROM};
 use memmap2::MmapRaw;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
 type Result<T, E> = std::result::Result<T, E>;
 
-/// Bytes of a rank's pipes in all.
-const MEMORY: usize = 512 << 10;
-/// Bytes of a pipe: more would not stay in the cores' caches, fewer would stop the sender too often.
-const CAPACITY: std::ops::RangeInclusive<usize> = 4 << 10..=64 << 10;
 /// Bytes of a page, on which what a pair of ranks shares begins: pages that nobody touches are not there.
 const PAGE: usize = 4096;
 
@@ -218,8 +214,7 @@ pub(super) struct Layout {
 
 impl Layout {
     pub fn of(ranks: usize, ways: bool) -> Layout {
-        let capacity = (MEMORY / ranks.max(1)).next_power_of_two().clamp(*CAPACITY.start(), *CAPACITY.end());
-        Layout { ranks, capacity: if ways { capacity } else { 0 } }
+        Layout { ranks, capacity: if ways { pipe(ranks) } else { 0 } }
     }
 
     /// Bytes in all. Memory is there only where somebody has written.

@@ -1,9 +1,10 @@
 //! The time where ranks share one memory, and cores.
 
 use super::super::{Machine, SharedMemory};
-use crate::algorithm::{Algorithm, Parameters};
+use crate::address::dimension_for;
+use crate::algorithm::{Algorithm, Formula, Parameters};
 use crate::collective::{Blocks, Call};
-use crate::executor::{piped_below, SINGLE_COPY_FROM};
+use crate::executor::{pipe, piped_below, SINGLE_COPY_FROM};
 
 /// What copies of packets, or of messages that are passed on, cost over those that all take at once where one rank has them, if what
 /// goes through memory of both has not been measured. Measured in broadcasts of 256 KiB to 4 MiB, by the number of ranks and the core that
@@ -13,6 +14,13 @@ const PASSED_ON: f64 = 1.2;
 /// What copies of packets cost besides for each rank more than four that shares a core. Measured in broadcasts of 1 to 4 MiB on 16
 /// ranks: 1.3 to 1.7 in all.
 const PACKETS_IN_TURNS: f64 = 0.1;
+
+/// What copies of packets cost where ranks that share a core get them over fewer links than a node of the cube has, besides, and for each rank
+/// that shares it: in its turn a rank finds no more than a pipe of each. Measured on two cores of an AMD EPYC, broadcasts of 1 and 4
+/// MiB along the SBT, the TCBT and a chain, of the time by the MSBT or circulant graphs, four runs: on 4 ranks 1.2 to 1.3 (by the TCBT, which has two links
+/// there, 1.0), on 8 1.2 to 1.4, on 16 1.3 to 1.7.
+const FEW_LINKS: f64 = 0.15;
+const FEW_LINKS_IN_TURNS: f64 = 1.0 / 32.0;
 
 /// What a signal of a barrier costs its sender and its receiver together, in start-ups. Measured for 4 to 32 ranks on two cores: 2 to 4.
 /// An exchange of all-reduce's recursive doubling, on 2 to 8 ranks: about as much.
@@ -39,7 +47,7 @@ const CACHE: usize = 512 << 10;
 const COMBINED_FAR: f64 = 2.0;
 const BROADCAST_FAR: f64 = 1.4;
 
-/// Hops that take the longer the more ranks wait for a core, two where a receiver copies; a start-up a round; and the copies and signals, of
+/// Hops that take the longer the more ranks wait for a core, two where a receiver copies, more where pipes are full; a start-up a round; and the copies and signals, of
 /// which only as many go on at once as there are cores, and wait for each other; longer where what is to be combined or broadcast does not
 /// stay in the caches.
 pub fn time(
@@ -91,10 +99,36 @@ pub fn time(
     let turn = if chain { (turn(call, shared) + 1.0) / 2.0 } else { turn(call, shared) };
     let awaited = packet.map_or(0.0, |_| (1.0 - measured) * awaited(turn, machine));
     let tau = machine.tau + awaited;
-    let once = machine.t_c * passed_on(call, packet, formula.hops, machine, shared) * memory(call, message, shared);
+    let factors = passed_on(call, packet, formula.hops, machine, shared) * memory(call, message, shared);
+    let once = machine.t_c * factors;
     let twice = piped.map_or(0.0, |piped| if packet.is_some() { piped } else { PIPED_WHOLE * piped });
+    let per_element = element as f64 * once.max(twice) * few_links(call, packet, &formula, shared);
     let hops = if copied_once { COPIED_ONCE * hops } else { hops };
-    hops * machine.hop * turn + start_ups * tau + copies * element as f64 * once.max(twice)
+    let waits = if piped.is_some() && packet.is_none() { full_pipes(call, message, &formula, shared) } else { 0.0 };
+    (hops * turn + waits) * machine.hop + start_ups * tau + copies * per_element
+}
+
+/// Hops that ranks wait, as they take turns on a core, since a whole message is longer than a pipe: before its receiver has it all, and may
+/// combine it, one after the other, the sender has to have its turn for each more pipe of it. (Where all ranks exchange, each has others'
+/// messages to go on with.)
+fn full_pipes(call: &Call, message: f64, formula: &Formula, shared: SharedMemory) -> f64 {
+    let turn = turn(call, shared);
+    if !call.collective.meaning().reduces || !vector_of_one(call) || turn <= 1.0 {
+        return 0.0;
+    }
+    let pipes = (message / pipe(call.size) as f64).ceil();
+    formula.rounds as f64 * (pipes - 1.0).max(0.0) * turn
+}
+
+/// What copies of a vector's packets cost because each rank gets them over few links.
+fn few_links(call: &Call, packet: Option<usize>, formula: &Formula, shared: SharedMemory) -> f64 {
+    let turn = turn(call, shared);
+    // Of few packets no link has quite its part.
+    let few = 1.4 * (call.count as f64) < formula.load * f64::from(dimension_for(call.size));
+    match packet {
+        Some(_) if vector_of_one(call) && few && turn > 1.0 => 1.0 + FEW_LINKS + FEW_LINKS_IN_TURNS * turn,
+        _ => 1.0,
+    }
 }
 
 /// What copies cost because they are of packets, or of messages that are passed on.
@@ -112,11 +146,9 @@ fn passed_on(call: &Call, packet: Option<usize>, hops: usize, machine: &Machine,
 /// What copies cost because of caches: messages that are to be combined go to memory and back; what is to be passed on, or copied by
 /// several, comes from there.
 fn memory(call: &Call, message: f64, shared: SharedMemory) -> f64 {
-    let meaning = call.collective.meaning();
-    let vector = (meaning.root || meaning.prefix) && meaning.blocks == Blocks::Parts;
-    let (messages, far) = match meaning.reduces {
-        true if vector => (2.0, COMBINED_FAR),
-        false if vector && call.size > 2 => (1.0, BROADCAST_FAR),
+    let (messages, far) = match call.collective.meaning().reduces {
+        true if vector_of_one(call) => (2.0, COMBINED_FAR),
+        false if vector_of_one(call) && call.size > 2 => (1.0, BROADCAST_FAR),
         _ => (1.0, 1.0),
     };
     let cached = messages * message <= shared.cache.unwrap_or(CACHE) as f64;
@@ -125,6 +157,12 @@ fn memory(call: &Call, message: f64, shared: SharedMemory) -> f64 {
     } else {
         far
     }
+}
+
+/// Whether whole vectors go from or to one rank, or from one to the next.
+fn vector_of_one(call: &Call) -> bool {
+    let meaning = call.collective.meaning();
+    (meaning.root || meaning.prefix) && meaning.blocks == Blocks::Parts
 }
 
 /// Ranks that take turns on a core.
