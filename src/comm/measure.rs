@@ -10,11 +10,13 @@
 mod alone;
 mod apart;
 mod brief;
+mod copies;
 mod links;
 mod several;
 
 use self::apart::Apart;
 pub(super) use self::brief::{brief, seconds_of_all};
+pub(super) use self::copies::AMONG_MORE;
 use self::several::Senders;
 use super::{Hypercube, Permute};
 use crate::address::Hosts;
@@ -49,25 +51,8 @@ const AFTER_PAUSE: usize = 128 << 10;
 const PAUSE: f64 = 10e-3;
 /// What a message after a pause takes, in start-ups and hops, at least: of shorter ones it cannot be told what was let pass at once.
 const SEEN_FROM: f64 = 20.0;
-/// Bytes from which on messages are copied once, at least, among more than two ranks, which pass packets on: these are copied twice, and shorter
-/// than that.
-pub(super) const AMONG_MORE: usize = 16 << 10;
-/// Bytes of the messages by which it is found from which on they are copied once; between two ranks; and of ranks that share cores, for
-/// whom short ones are sooner there in two copies. If none of them is, [`LONGEST`] may be: to touch memory for longer ones took as long as
-/// all else together.
-const COPIED: &[usize] = &[AMONG_MORE, 32 << 10, 64 << 10, 128 << 10];
-const COPIED_BY_TWO: &[usize] = &[4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10];
-const COPIED_IN_TURN: &[usize] = &[32 << 10, 64 << 10, 128 << 10];
 /// Times that long messages are measured, of which the least counts.
 const TRIES: usize = 3;
-/// Times that messages are copied in each way, of which the middle one counts, and messages each time, as the first after a change of the
-/// way takes longer: ranks that share cores meet by luck now and then.
-const TRIES_OF_COPIES: usize = 5;
-const COPIES_IN_A_ROW: usize = 3;
-/// By how much less a ring, in which all ranks copy at once, gains by single copies than calls in which one sends or receives, or all to
-/// all. (8 ranks on 2 cores of an Intel Xeon, blocks of 64 KiB, single copies over two: permutation .8, gather .6, all-to-all .8. That a
-/// sender whose receiver is late waits for it is not counted.)
-const RING_GAINS_LESS: f64 = 1.1;
 /// Hosts of which several ports may work at once, at least.
 pub(super) const HOSTS: usize = 4;
 /// Seconds that are long enough for one.
@@ -87,7 +72,7 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     if lacks.times && (apart.is_some() || !own_cores) {
         let ring = Ring::between_hosts(cube);
         if cube.machine.shared.is_some() {
-            single_copy_from = ring.single_copy_from()?;
+            single_copy_from = copies::single_from(&ring)?;
         }
         let leaders = match cube.machine.shared {
             None => Senders::leaders(hosts, cube.size).start_up(cube, several::MOST)?,
@@ -123,7 +108,7 @@ pub(super) fn measure(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
         Some(hosts) if lacks.near => {
             let (one, single) = Ring::of(cube, |rank| mate(hosts, rank)).start_up()?;
             let together = Ring::of(cube, |rank| next_mate(hosts, rank));
-            single_copy_from = together.single_copy_from()?;
+            single_copy_from = copies::single_from(&together)?;
             let (latency, tau) = together.start_up()?;
             Some(Times { tau, hop: (one - single).max(0.0), t_c: together.per_byte(latency)? })
         }
@@ -174,20 +159,6 @@ fn hop_together(cube: &Hypercube, machine: &Machine) -> Result<Option<f64>> {
     };
     let (other, hops) = (predicted(0.0), predicted(1.0) - predicted(0.0));
     Ok((hops > 0.0).then(|| (times[TURNS / 4] - other) / hops))
-}
-
-/// From which of these lengths on, the shortest first, a message is there sooner if it is copied once, given what each takes that is copied once,
-/// and twice, round a ring, and what other calls gain more ([`RING_GAINS_LESS`]): where the product of all is least, so that a disturbance of
-/// one does not decide.
-fn sooner_from(times: &[(usize, [f64; 2])]) -> usize {
-    let (mut product, mut least, mut found) = (1.0, 1.0, usize::MAX);
-    for &(bytes, [once, twice]) in times.iter().rev() {
-        product *= once / (RING_GAINS_LESS * twice);
-        if product < least {
-            (least, found) = (product, bytes);
-        }
-    }
-    found
 }
 
 /// The start-up of one more message, given what one takes and what so many take.
@@ -349,49 +320,6 @@ impl<'c> Ring<'c> {
         Ok(if some.contains(&ahead) { ahead as usize } else { 0 })
     }
 
-    /// Bytes from which on messages are sooner there if receivers copy them, `usize::MAX` if that is never so: from now on they do. `None`
-    /// if nothing can be done about it.
-    fn single_copy_from(&self) -> Result<Option<usize>> {
-        let copy_from = |bytes: usize| Ok(self.cube.engine()?.set_single_copy_from(bytes));
-        let mut any = u8::from(copy_from(usize::MAX)?);
-        agree(self.cube, &mut any, SystemOperation::max())?;
-        if any == 0 {
-            return Ok(None);
-        }
-        let all = match self.cube.size {
-            _ if self.turn > 1.0 => COPIED_IN_TURN,
-            2 => COPIED_BY_TWO,
-            _ => COPIED,
-        };
-        let mut found = sooner_from(&self.both_ways(all)?);
-        if found == usize::MAX {
-            found = sooner_from(&self.both_ways(&[LONGEST])?);
-        }
-        copy_from(found)?;
-        Ok(Some(found))
-    }
-
-    /// These lengths, and the seconds that messages of each take, copied once and twice.
-    fn both_ways(&self, lengths: &[usize]) -> Result<Vec<(usize, [f64; 2])>> {
-        let mut times = vec![[[0.0; 2]; TRIES_OF_COPIES]; lengths.len()];
-        for turn in 0..TRIES_OF_COPIES {
-            for (times, &bytes) in times.iter_mut().zip(lengths) {
-                for (time, from) in times[turn].iter_mut().zip([bytes, usize::MAX]) {
-                    self.cube.engine()?.set_single_copy_from(from);
-                    *time = self.send(bytes, bytes, COPIES_IN_A_ROW)?;
-                }
-            }
-        }
-        // A rank that comes late finds all that it waits for: what a message takes is what the last of all sees.
-        agree(self.cube, times.as_flattened_mut().as_flattened_mut(), SystemOperation::max())?;
-        let usual = |times: [[f64; 2]; TRIES_OF_COPIES], way: usize| {
-            let mut times = times.map(|both| both[way]);
-            times.sort_by(f64::total_cmp);
-            times[TRIES_OF_COPIES / 2]
-        };
-        Ok(lengths.iter().zip(times).map(|(&bytes, times)| (bytes, [0, 1].map(|way| usual(times, way)))).collect())
-    }
-
     /// Sends so many bytes to the next rank, again and again: the seconds until those of the one before are there.
     fn send(&self, bytes: usize, packet: usize, rounds: usize) -> Result<f64> {
         let [send, receive] = &mut *self.buffers.borrow_mut();
@@ -411,20 +339,6 @@ impl<'c> Ring<'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn messages_are_copied_once_from_where_that_is_sooner_in_all() {
-        let of = |ratios: [f64; 4]| {
-            let times = COPIED.iter().zip(ratios).map(|(&bytes, ratio)| (bytes, [30e-6 * ratio, 30e-6]));
-            sooner_from(&Vec::from_iter(times))
-        };
-        assert_eq!(of([0.9, 0.8, 0.6, 0.5]), 16 << 10);
-        assert_eq!(of([2.0, 1.5, 1.2, 0.8]), 128 << 10);
-        assert_eq!(of([2.0, 1.5, 1.1, 1.2]), usize::MAX);
-        assert_eq!(of([2.0, 0.9, 1.5, 0.6]), 128 << 10, "32 KiB gain less than 64 KiB lose");
-        assert_eq!(of([2.0, 0.8, 0.8, 1.3]), 32 << 10, "128 KiB were disturbed");
-        assert_eq!(of([2.0, 1.5, 1.05, 0.8]), 64 << 10, "other calls gain more");
-    }
 
     #[test]
     fn all_ranks_send_to_other_hosts_and_each_gets_one_message() {

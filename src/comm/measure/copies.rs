@@ -1,0 +1,179 @@
+//! From which length on messages within a host are there sooner if their receivers copy them out of the senders' memory, once, than through
+//! memory of both, twice. That depends on the processor, and on who is at work meanwhile: ranks that have a core each send round a ring, as
+//! in an exchange; where they take turns on cores, several send to one, as a ring then tells of the turns rather than of the copies.
+
+use super::{agree, Ring, LONGEST};
+use crate::algorithm::{registry, Parameters, PortModel};
+use crate::collective::{Call, Collective, Layout};
+use crate::comm::Hypercube;
+use crate::error::Result;
+use crate::operation::SystemOperation;
+use crate::select::Options;
+use std::cell::RefCell;
+use std::time::Instant;
+
+/// Bytes from which on messages are copied once, at least, among more than two ranks, which pass packets on: these are copied twice, and shorter
+/// than that.
+pub(in crate::comm) const AMONG_MORE: usize = 16 << 10;
+/// Bytes of the messages that are tried; between two ranks; and of ranks that share cores, for whom short ones are sooner there in two copies. If
+/// none of them is sooner in one, or the last alone, [`LONGEST`] tells, too: to touch memory for longer ones took as long as all else together.
+const LENGTHS: &[usize] = &[AMONG_MORE, 32 << 10, 64 << 10, 128 << 10];
+const LENGTHS_OF_TWO: &[usize] = &[4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10];
+const LENGTHS_IN_TURN: &[usize] = &[32 << 10, 64 << 10, 128 << 10];
+/// Times that messages are copied in each way, of which the middle one counts, and messages each time, as the first after a change of the
+/// way takes longer: ranks that share cores meet by luck now and then.
+const TRIES: usize = 5;
+const IN_A_ROW: usize = 3;
+/// Ranks that send to one, at most: it has to have memory for the messages of all.
+const SENDERS: usize = 8;
+/// By how much less a ring, in which all ranks copy at once, gains by single copies than calls in which one sends or receives, or all to
+/// all. (That a sender whose receiver is late waits for it is not counted.)
+///
+/// Of 8 ranks on 2 cores, blocks of 64 KiB, single copies over two: on an Intel Xeon permutation .8, gather .6, all-to-all .8; on an AMD EPYC
+/// permutation 1.4, gather 2.0, all-to-all 1.7, broadcast 2.6, of 512 KiB 1.0, 1.5, 1.4 and 2.0. There a ring once took 128 or 256 KiB to be sooner
+/// in one copy in 8 of 32 runs.
+const RING_GAINS_LESS: f64 = 1.1;
+
+/// Bytes from which on messages are sooner there if receivers copy them, `usize::MAX` if that is never so: from now on they do. `None` if
+/// nothing can be done about it. All ranks call this together.
+pub(super) fn single_from(ring: &Ring) -> Result<Option<usize>> {
+    let cube = ring.cube;
+    let copy_from = |bytes: usize| Ok(cube.engine()?.set_single_copy_from(bytes));
+    let mut any = u8::from(copy_from(usize::MAX)?);
+    agree(cube, &mut any, SystemOperation::max())?;
+    if any == 0 {
+        return Ok(None);
+    }
+    let to_one = ToOne { cube, buffers: RefCell::default() };
+    let (lengths, gains_less) = match cube.size {
+        _ if ring.turn > 1.0 => (LENGTHS_IN_TURN, 1.0),
+        2 => (LENGTHS_OF_TWO, RING_GAINS_LESS),
+        _ => (LENGTHS, RING_GAINS_LESS),
+    };
+    let send = |bytes: usize| match ring.turn > 1.0 {
+        true => to_one.send(bytes),
+        false => ring.send(bytes, bytes, IN_A_ROW),
+    };
+    let mut times = both_ways(cube, lengths, send)?;
+    if lengths.last().is_some_and(|&last| sooner_from(&times, gains_less) >= last) {
+        times.extend(both_ways(cube, &[LONGEST], send)?);
+    }
+    let found = sooner_from(&times, gains_less);
+    copy_from(found)?;
+    Ok(Some(found))
+}
+
+/// These lengths, and the seconds that messages of each take, copied once and twice.
+fn both_ways(
+    cube: &Hypercube,
+    lengths: &[usize],
+    send: impl Fn(usize) -> Result<f64>,
+) -> Result<Vec<(usize, [f64; 2])>> {
+    let mut times = vec![[[0.0; 2]; TRIES]; lengths.len()];
+    for turn in 0..TRIES {
+        for (times, &bytes) in times.iter_mut().zip(lengths) {
+            for (time, from) in times[turn].iter_mut().zip([bytes, usize::MAX]) {
+                cube.engine()?.set_single_copy_from(from);
+                *time = send(bytes)?;
+            }
+        }
+    }
+    // A rank that comes late finds all that it waits for: what a message takes is what the last of all sees.
+    agree(cube, times.as_flattened_mut().as_flattened_mut(), SystemOperation::max())?;
+    let usual = |times: [[f64; 2]; TRIES], way: usize| {
+        let mut times = times.map(|both| both[way]);
+        times.sort_by(f64::total_cmp);
+        times[TRIES / 2]
+    };
+    Ok(lengths.iter().zip(times).map(|(&bytes, times)| (bytes, [0, 1].map(|way| usual(times, way)))).collect())
+}
+
+/// From which of these lengths on, the shortest first, a message is there sooner if it is copied once, given what each takes that is copied once,
+/// and twice, and how many times as much other calls gain: where the product of all is least, so that a disturbance of one does not decide.
+fn sooner_from(times: &[(usize, [f64; 2])], gains_less: f64) -> usize {
+    let (mut product, mut least, mut found) = (1.0, 1.0, usize::MAX);
+    for &(bytes, [once, twice]) in times.iter().rev() {
+        product *= once / (gains_less * twice);
+        if product < least {
+            (least, found) = (product, bytes);
+        }
+    }
+    found
+}
+
+/// Ranks that send to the first one, as in a gather.
+struct ToOne<'c> {
+    cube: &'c Hypercube,
+    /// What is sent, and where what is received goes: used again, as memory that nobody has touched takes longer.
+    buffers: RefCell<[Vec<u8>; 2]>,
+}
+
+impl ToOne<'_> {
+    /// Sends so many bytes each, again and again: the seconds until those of the one before are there.
+    fn send(&self, bytes: usize) -> Result<f64> {
+        let ToOne { cube, buffers } = self;
+        let [send, receive] = &mut *buffers.borrow_mut();
+        let last = SENDERS.min(cube.size - 1);
+        let (mut sends, mut receives) = (vec![0; cube.size], vec![0; cube.size]);
+        match cube.rank {
+            0 => receives[1..=last].fill(bytes),
+            rank if rank <= last => sends[0] = bytes,
+            _ => (),
+        }
+        // All that the environment could ask for is said, as what is measured is this.
+        let algorithm = registry::find(Collective::AllToAll, "shift")?;
+        let options = Options::exactly(algorithm, &Parameters::new(PortModel::OnePort));
+        let call = Call::new(Collective::AllToAll, cube.size, bytes);
+        let call = call.with_layout(Layout::of_row(cube.rank, &sends, &receives));
+        for (buffer, lengths) in [(&mut *send, &sends), (&mut *receive, &receives)] {
+            buffer.resize(buffer.len().max(lengths.iter().sum()), 1);
+        }
+        let (send, receive) = (&send[..sends.iter().sum()], &mut receive[..receives.iter().sum()]);
+        cube.barrier()?;
+        let start = Instant::now();
+        for _ in 0..IN_A_ROW {
+            cube.collective(call.clone()).options(&options).run(send, &mut *receive)?;
+        }
+        Ok(start.elapsed().as_secs_f64() / IN_A_ROW as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_copied_once_from_where_that_is_sooner_in_all() {
+        let of = |ratios: [f64; 4]| {
+            let times = LENGTHS.iter().zip(ratios).map(|(&bytes, ratio)| (bytes, [30e-6 * ratio, 30e-6]));
+            sooner_from(&Vec::from_iter(times), RING_GAINS_LESS)
+        };
+        assert_eq!(of([0.9, 0.8, 0.6, 0.5]), 16 << 10);
+        assert_eq!(of([2.0, 1.5, 1.2, 0.8]), 128 << 10);
+        assert_eq!(of([2.0, 1.5, 1.1, 1.2]), usize::MAX);
+        assert_eq!(of([2.0, 0.9, 1.5, 0.6]), 128 << 10, "32 KiB gain less than 64 KiB lose");
+        assert_eq!(of([2.0, 0.8, 0.8, 1.3]), 32 << 10, "128 KiB were disturbed");
+        assert_eq!(of([2.0, 1.5, 1.05, 0.8]), 64 << 10, "other calls gain more");
+    }
+
+    /// All but the first send, or eight of them, and each time the first has what they sent.
+    #[test]
+    fn several_send_to_the_first() {
+        for size in [2, 3, 8, 9, 12] {
+            let filled = crate::threads::run(size, |cube| {
+                let to_one = ToOne { cube, buffers: RefCell::default() };
+                assert!([100, 40].iter().all(|&bytes| to_one.send(bytes).is_ok_and(|seconds| seconds > 0.0)));
+                to_one.buffers.into_inner().map(|buffer| buffer.len())
+            });
+            let senders = SENDERS.min(size - 1);
+            for (rank, lengths) in filled.into_iter().enumerate() {
+                let expected = match rank {
+                    0 => [0, 100 * senders],
+                    _ if rank <= senders => [100, 0],
+                    _ => [0, 0],
+                };
+                assert_eq!(lengths, expected, "rank {rank} of {size}");
+            }
+        }
+    }
+}
