@@ -212,9 +212,9 @@ pub unsafe extern "C" fn MPIX_Comm_revoke(comm: MPI_Comm) -> c_int {
     code
 }
 
-/// MPI is up.
+/// MPI is up, by a function that all ranks of `MPI_COMM_WORLD` call.
 unsafe fn begin() {
-    session::begin();
+    session::begin(true);
     communicator::is_made(ffi::RSMPI_COMM_WORLD);
 }
 

@@ -17,6 +17,7 @@
 //! requests nonblocking and persistent calls: who sees to it that they go on, and what MPI knows of them
 //! communicator, datatype, operation    what they are of MPI's handles
 //! session  from MPI_Init to MPI_Finalize
+//! told     what the first rank is asked for, told to all
 //! attributes    of the program's, which do not see what we duplicate
 //! trial, quick    whether native MPI makes a call, and calls of which that is known
 //! turn     threads of the program, one at a time
@@ -48,5 +49,6 @@ mod quick;
 mod report;
 mod requests;
 mod session;
+mod told;
 mod trial;
 mod turn;

@@ -9,6 +9,7 @@ use crate::native::{self, ffi, Named, Predefined, SUCCESS};
 use crate::quick;
 use crate::report::{self, Report};
 use crate::requests::{self, Requests};
+use crate::told;
 use crate::turn::{self, Turn};
 use ffi::{MPI_Comm, MPI_Datatype};
 use rustc_hash::FxHashMap;
@@ -127,7 +128,7 @@ fn late() -> bool {
         ffi::PMPI_Finalized(&mut is_over);
     }
     if is_up != 0 && is_over == 0 {
-        begin();
+        begin(false);
     }
     STATE.load(Ordering::Acquire) == ACTIVE
 }
@@ -143,8 +144,9 @@ pub fn tables(_: &Turn) -> &'static mut Tables {
     unsafe { (*OWN.0.get()).as_mut() }.expect("only asked for while calls may be ours")
 }
 
-/// The environment, when it is read, is that of MPI_Init; what makes no sense in it is said, and leaves everything to MPI.
-pub fn begin() {
+/// The environment, when it is read, is that of MPI_Init; what makes no sense in it is said, and leaves everything to MPI. Whether all ranks of
+/// `MPI_COMM_WORLD` call this together.
+pub fn begin(together: bool) {
     // Several threads may come here, if each makes its first call after an MPI_Init that went another way.
     static BEGINS: Mutex<()> = Mutex::new(());
     let _one_of_them = BEGINS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -155,6 +157,9 @@ pub fn begin() {
         foreign::say(&other);
         STATE.store(OVER, Ordering::Release);
         return;
+    }
+    if together {
+        told::to_all();
     }
     heap::survives_forks();
     let mut level = 0;

@@ -261,6 +261,23 @@ fn the_environment_says_what_is_served() {
 }
 
 /// A program with the header, linked to the library as pkg-config would have it.
+/// Of several hosts, `mpirun` of Open MPI passes variables to others only if it is told to: those of the first rank count for all, whatever
+/// others have. (The ranks are told that each is alone on its host.)
+#[cfg(open_mpi)]
+#[test]
+fn what_the_first_rank_is_asked_for_all_are() {
+    let program = built("tests/programs/wrong.c", "told", &[]);
+    let script = "case $OMPI_COMM_WORLD_RANK in
+        0) export HYPERCOLL_REPORT=- HYPERCOLL_FROM_CALL=1 HYPERCOLL_COMPARE=off HYPERCOLL_ALGORITHM=all-reduce=ring ;;
+        1) export HYPERCOLL_ONLY=bcast HYPERCOLL_REPRODUCIBLE=1 ;;
+        esac
+        OMPI_COMM_WORLD_LOCAL_SIZE=1 exec \"$0\" nothing";
+    let output = through_hypercoll(&[], 3, Path::new("sh"), &["-c", script, program.to_str().expect("a path")]);
+    assert_eq!(output.code, Some(0), "{}", output.told());
+    let served = |name: &str, by: &str| output.stdout.lines().any(|row| row.starts_with(name) && row.contains(by));
+    assert!(served("bcast", "ours: ") && served("allreduce", "ours: ring"), "{}", output.told());
+}
+
 fn built_with_header(source: &str, name: &str) -> PathBuf {
     let library = library();
     let place = library.parent().expect("a directory").to_str().expect("a path").to_string();
