@@ -225,6 +225,7 @@ unsafe fn begin() {
 #[no_mangle]
 pub unsafe extern "C" fn MPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int {
     foreign::start_again_if_there_are_two();
+    session::starts();
     let code = ffi::PMPI_Init(argc, argv);
     if code == SUCCESS {
         begin();
@@ -244,6 +245,7 @@ pub unsafe extern "C" fn MPI_Init_thread(
     provided: *mut c_int,
 ) -> c_int {
     foreign::start_again_if_there_are_two();
+    session::starts();
     let code = ffi::PMPI_Init_thread(argc, argv, required, provided);
     if code == SUCCESS {
         begin();

@@ -372,9 +372,10 @@ pub fn is_in_place(at: *const c_void) -> bool {
 }
 
 /// Whether there can be no elements at an address: what is in place where nothing may be, and null. (`MPI_BOTTOM` is null with some MPIs;
-/// elements that are there have datatypes of the program's.)
+/// elements that are there have datatypes of the program's, whose data MPICH does not take to be there if it begins where the element does.)
 fn is_nowhere(at: *const c_void, count: usize, layout: &Layout) -> bool {
-    is_in_place(at) || at.is_null() && count > 0 && layout.name.is_some()
+    let relative = layout.name.is_some() || cfg!(not(open_mpi)) && layout.first == 0 && layout.size > 0;
+    is_in_place(at) || at.is_null() && count > 0 && relative
 }
 
 /// The same of a block with a displacement, which may be an address: MPICH alone refuses null then, where the displacement is none.

@@ -126,6 +126,15 @@ impl Layout {
         let last = (count.max(1) as isize - 1) * self.extent;
         (self.first + last.min(0), self.end + last.max(0))
     }
+
+    /// Where so many elements begin and end whose gaps may be read and written, too, as by an operation that copies elements as a whole: to
+    /// their extents, if these are around the data.
+    pub fn room(&self, count: usize) -> (isize, isize) {
+        match 0 <= self.first && self.end <= self.extent {
+            true => (0, count as isize * self.extent),
+            false => self.reach(count),
+        }
+    }
 }
 
 /// Whether MPI has it, and sends it: none of its elements are packed.
@@ -395,4 +404,20 @@ fn one_after_another(lengths: &[usize]) -> Vec<usize> {
         Some(start)
     });
     starts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_have_room_for_their_extents() {
+        let of = |first, end, extent| Layout { first, end, extent, size: 12, dense: false, ..Layout::NOTHING };
+        assert_eq!(of(0, 12, 48).room(2), (0, 96));
+        assert_eq!(of(8, 20, 48).room(1), (0, 48));
+        // Of an address, and where an element is longer than its extent, nothing is known of gaps.
+        for layout in [of(1 << 40, (1 << 40) + 12, 16), of(0, 12, 4), of(-4, 8, 16), of(0, 12, -16)] {
+            assert_eq!(layout.room(3), layout.reach(3));
+        }
+    }
 }

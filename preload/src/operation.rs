@@ -144,7 +144,7 @@ impl Operation {
     }
 
     unsafe fn combine_laid_out(&self, side: Side, from: &[u8], into: &mut [u8], count: usize) {
-        let (first, end) = self.layout.reach(count);
+        let (first, end) = self.layout.room(count);
         let room = (end - first).max(0) as usize;
         let (mut theirs, mut ours) = (Scratch::new(room), Scratch::new(room));
         let [theirs, ours] = [&mut theirs, &mut ours].map(|scratch| scratch.start().wrapping_offset(-first));

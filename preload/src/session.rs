@@ -24,6 +24,8 @@ const OVER: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(BEFORE);
 static SEVERAL_THREADS: AtomicBool = AtomicBool::new(false);
+/// Whether MPI begins by a function that all ranks call.
+static STARTS: AtomicBool = AtomicBool::new(false);
 static FACTS: OnceLock<Facts> = OnceLock::new();
 static OWN: Own = Own(UnsafeCell::new(None));
 
@@ -127,7 +129,7 @@ fn late() -> bool {
         ffi::PMPI_Initialized(&mut is_up);
         ffi::PMPI_Finalized(&mut is_over);
     }
-    if is_up != 0 && is_over == 0 {
+    if is_up != 0 && is_over == 0 && !STARTS.load(Ordering::Acquire) {
         begin(false);
     }
     STATE.load(Ordering::Acquire) == ACTIVE
@@ -144,8 +146,13 @@ pub fn tables(_: &Turn) -> &'static mut Tables {
     unsafe { (*OWN.0.get()).as_mut() }.expect("only asked for while calls may be ours")
 }
 
-/// The environment, when it is read, is that of MPI_Init; what makes no sense in it is said, and leaves everything to MPI. Whether all ranks of
-/// `MPI_COMM_WORLD` call this together.
+/// MPI begins on all ranks of `MPI_COMM_WORLD` together: until [`begin`] is called, no other thread of the program's may come before it.
+pub fn starts() {
+    STARTS.store(true, Ordering::Release);
+}
+
+/// The environment, when it is read, is that of MPI_Init; what makes no sense in it is said, and leaves everything to MPI. `together`: all
+/// ranks of `MPI_COMM_WORLD` call this.
 pub fn begin(together: bool) {
     // Several threads may come here, if each makes its first call after an MPI_Init that went another way.
     static BEGINS: Mutex<()> = Mutex::new(());
@@ -158,8 +165,10 @@ pub fn begin(together: bool) {
         STATE.store(OVER, Ordering::Release);
         return;
     }
-    if together {
-        told::to_all();
+    if let Err(why) = if together { told::to_all() } else { Ok(()) } {
+        eprintln!("hypercoll: {why}; all collectives are left to MPI");
+        STATE.store(OVER, Ordering::Release);
+        return;
     }
     heap::survives_forks();
     let mut level = 0;

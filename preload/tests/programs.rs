@@ -260,7 +260,6 @@ fn the_environment_says_what_is_served() {
     );
 }
 
-/// A program with the header, linked to the library as pkg-config would have it.
 /// Of several hosts, `mpirun` of Open MPI passes variables to others only if it is told to: those of the first rank count for all, whatever
 /// others have. (The ranks are told that each is alone on its host.)
 #[cfg(open_mpi)]
@@ -278,6 +277,7 @@ fn what_the_first_rank_is_asked_for_all_are() {
     assert!(served("bcast", "ours: ") && served("allreduce", "ours: ring"), "{}", output.told());
 }
 
+/// A program with the header, linked to the library as pkg-config would have it.
 fn built_with_header(source: &str, name: &str) -> PathBuf {
     let library = library();
     let place = library.parent().expect("a directory").to_str().expect("a path").to_string();

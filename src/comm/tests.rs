@@ -79,8 +79,8 @@ impl Transport for Alone {
         self.synchronous.set(Some(on));
     }
 
-    fn set_single_copy_from(&mut self, _: usize) -> bool {
-        false
+    fn set_single_copy_from(&mut self, _: usize) -> Option<usize> {
+        None
     }
 }
 

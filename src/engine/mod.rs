@@ -86,7 +86,7 @@ impl Engine {
     }
 
     #[cfg(feature = "mpi")]
-    pub fn set_single_copy_from(&mut self, bytes: usize) -> bool {
+    pub fn set_single_copy_from(&mut self, bytes: usize) -> Option<usize> {
         self.transport.set_single_copy_from(bytes)
     }
 

@@ -172,7 +172,7 @@ pub(crate) trait Transport {
     /// Test mode: sends complete only when their receive has started.
     fn synchronous_sends(&mut self, on: bool);
 
-    /// From the next message on, its receiver copies it out of the sender's memory if it has so many bytes. Whether that makes a
-    /// difference here.
-    fn set_single_copy_from(&mut self, bytes: usize) -> bool;
+    /// From the next message on, its receiver copies it out of the sender's memory if it has so many bytes, unless the user or the system has
+    /// something against it: from how many on it does, `usize::MAX` if from none; `None` where no messages go through memory of both.
+    fn set_single_copy_from(&mut self, bytes: usize) -> Option<usize>;
 }

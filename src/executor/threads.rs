@@ -184,8 +184,8 @@ impl Transport for Threads {
     /// Sends never wait here; that no algorithm leans on it is shown by the checker and over MPI.
     fn synchronous_sends(&mut self, _: bool) {}
 
-    fn set_single_copy_from(&mut self, _: usize) -> bool {
-        false
+    fn set_single_copy_from(&mut self, _: usize) -> Option<usize> {
+        None
     }
 }
 

@@ -48,6 +48,8 @@ use crate::collective::{Blocks, Call, InPlace};
 use crate::engine::{Shared, Ticket};
 use crate::error::{Error, Result};
 use crate::executor::memory::Span;
+#[cfg(feature = "mpi")]
+use crate::executor::patience::Patience;
 use crate::hash::Fnv;
 use crate::operation::Reduction;
 use crate::plan::Plan;
@@ -82,6 +84,17 @@ pub unsafe fn threads_take_turns(give_way: fn()) {
 /// without a communicator.
 pub fn progress() -> bool {
     crate::engine::poll_all()
+}
+
+/// Rank 0's text, on all ranks of a communicator, which have called what is named, and call this together. They wait for each other as
+/// `HYPERCOLL_ROLL_CALL` and `HYPERCOLL_TIMEOUT` say; no message of theirs can be taken for another one.
+///
+/// # Errors
+/// [`Error::Environment`], [`Error::Mpi`] and [`Error::Timeout`].
+#[cfg(feature = "mpi")]
+pub fn told_by_rank_0(comm: &impl mpi::traits::Communicator, call: &'static str, text: String) -> Result<String> {
+    let patience = Patience::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned())?;
+    crate::executor::mpi::by_rank_0(comm.as_raw(), call, patience, text)
 }
 
 /// Packs the data of elements that are not contiguous, one after another without gaps, and unpacks it.

@@ -1,6 +1,7 @@
 //! From which length on messages within a host are there sooner if their receivers copy them out of the senders' memory, once, than through
-//! memory of both, twice. That depends on the processor, and on who is at work meanwhile: ranks that have a core each send round a ring, as
-//! in an exchange; where they take turns on cores, several send to one, as a ring then tells of the turns rather than of the copies.
+//! memory of both, twice. That depends on the processor, and on who is at work meanwhile: ranks that have a core each, or are on several
+//! hosts, send round a ring, as in an exchange; where all are on one and take turns on its cores, several send to one, as a ring then tells of
+//! the turns rather than of the copies.
 
 use super::{agree, Ring, LONGEST};
 use crate::algorithm::{registry, Parameters, PortModel};
@@ -27,33 +28,36 @@ const IN_A_ROW: usize = 3;
 /// Ranks that send to one, at most: it has to have memory for the messages of all.
 const SENDERS: usize = 8;
 /// By how much less a ring, in which all ranks copy at once, gains by single copies than calls in which one sends or receives, or all to
-/// all. (That a sender whose receiver is late waits for it is not counted.)
-///
-/// Of 8 ranks on 2 cores, blocks of 64 KiB, single copies over two: on an Intel Xeon permutation .8, gather .6, all-to-all .8; on an AMD EPYC
-/// permutation 1.4, gather 2.0, all-to-all 1.7, broadcast 2.6, of 512 KiB 1.0, 1.5, 1.4 and 2.0. There a ring once took 128 or 256 KiB to be sooner
-/// in one copy in 8 of 32 runs.
+/// all: found where ranks share the cores of an Intel Xeon, and kept for those that have a core each. (That a sender whose receiver is late waits
+/// for it is not counted.)
 const RING_GAINS_LESS: f64 = 1.1;
 
-/// Bytes from which on messages are sooner there if receivers copy them, `usize::MAX` if that is never so: from now on they do. `None` if
-/// nothing can be done about it. All ranks call this together.
+/// Bytes from which on messages are sooner there if receivers copy them, `usize::MAX` if that is never so, or may not be: from now on they do.
+/// `None` if nothing can be done about it. All ranks call this together.
+///
+/// Why not a ring of ranks that take turns: of 8 ranks on 2 cores, blocks of 64 KiB, the time by single copies over that by two was on an Intel
+/// Xeon of a permutation, which is a ring, .8, a gather .6, an all-to-all .8; on an AMD EPYC 1.4, 2.0, 1.7, and of a broadcast 2.6 (of 512 KiB 1.0,
+/// 1.5, 1.4 and 2.0), and rings took 128 or 256 KiB to be sooner in one copy in 8 of 32 runs there.
 pub(super) fn single_from(ring: &Ring) -> Result<Option<usize>> {
     let cube = ring.cube;
     let copy_from = |bytes: usize| Ok(cube.engine()?.set_single_copy_from(bytes));
-    let mut any = u8::from(copy_from(usize::MAX)?);
+    // Whether any rank does as it is told, and whether any may copy once.
+    let found = copy_from(AMONG_MORE)?;
+    let mut any = [found == Some(AMONG_MORE), found != Some(usize::MAX)].map(u8::from);
     agree(cube, &mut any, SystemOperation::max())?;
-    if any == 0 {
-        return Ok(None);
+    match any {
+        [0, 0] => return Ok(Some(usize::MAX)),
+        [0, _] => return Ok(None),
+        _ => (),
     }
     let to_one = ToOne { cube, buffers: RefCell::default() };
+    let in_turn = ring.turn > 1.0;
     let (lengths, gains_less) = match cube.size {
-        _ if ring.turn > 1.0 => (LENGTHS_IN_TURN, 1.0),
+        _ if in_turn => (LENGTHS_IN_TURN, 1.0),
         2 => (LENGTHS_OF_TWO, RING_GAINS_LESS),
         _ => (LENGTHS, RING_GAINS_LESS),
     };
-    let send = |bytes: usize| match ring.turn > 1.0 {
-        true => to_one.send(bytes),
-        false => ring.send(bytes, bytes, IN_A_ROW),
-    };
+    let send = |bytes: usize| if in_turn { to_one.send(bytes) } else { ring.send(bytes, bytes, IN_A_ROW) };
     let mut times = both_ways(cube, lengths, send)?;
     if lengths.last().is_some_and(|&last| sooner_from(&times, gains_less) >= last) {
         times.extend(both_ways(cube, &[LONGEST], send)?);

@@ -60,7 +60,9 @@ impl Meeting {
         meanwhile: &dyn Fn(),
     ) -> Result<Meeting> {
         may_be_used(parent)?;
-        let waits = Waits { comm: parent, patience: *patience.as_ref().unwrap_or(&Patience::default()), meanwhile };
+        let usual = Patience::default();
+        let waits =
+            Waits { call: "Hypercube::new", comm: parent, patience: *patience.as_ref().unwrap_or(&usual), meanwhile };
         let asked = Asked::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
         let asked = patience.and(asked).and_then(|asked| match asked.progress {
             true => Progress::is_possible().map(|()| asked),
@@ -275,13 +277,13 @@ fn bits_of(bits: [(bool, u64); 3]) -> u64 {
 }
 
 /// The duplicate of a communicator, which MPI may be at work on.
-struct Duplicate {
+pub(super) struct Duplicate {
     made: Option<ffi::MPI_Comm>,
     under_way: Option<UnderWay<ffi::MPI_Comm>>,
 }
 
 impl Duplicate {
-    fn of(parent: ffi::MPI_Comm) -> Result<Duplicate> {
+    pub fn of(parent: ffi::MPI_Comm) -> Result<Duplicate> {
         // SAFETY: a constant handle of MPI, initialised by the rsmpi support library.
         let comm = unsafe { ffi::RSMPI_COMM_NULL };
         let under_way = UnderWay::start("MPI_Comm_idup", comm, |comm, request| {
@@ -297,7 +299,7 @@ impl Duplicate {
     }
 
     /// The communicator, as soon as it is there; it returns errors.
-    fn comm(&mut self, waits: &Waits) -> Result<ffi::MPI_Comm> {
+    pub fn comm(&mut self, waits: &Waits) -> Result<ffi::MPI_Comm> {
         if let Some(under_way) = self.under_way.take() {
             let comm = under_way.wait(waits)?;
             // SAFETY: a live communicator.

@@ -40,6 +40,7 @@ mod single_copy;
 #[cfg(test)]
 mod tests;
 mod together;
+mod told;
 mod transfers;
 mod transport;
 mod yielding;
@@ -47,6 +48,7 @@ mod yielding;
 pub(crate) use ending::{before_mpi_ends, For};
 pub(crate) use meeting::Found;
 pub(crate) use own_core::OwnCore;
+pub(crate) use told::by_rank_0;
 pub(crate) use transport::MpiTransport;
 
 use crate::error::{Error, Result};

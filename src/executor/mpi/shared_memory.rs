@@ -68,10 +68,10 @@ impl Copies {
     }
 
     /// Those of so many bytes are copied once; unless the user or the system has something against it.
-    fn once_from(&mut self, bytes: usize) -> bool {
-        let Copies::Sooner(from) = self else { return false };
-        *from = bytes;
-        true
+    fn once_from(&mut self, bytes: usize) {
+        if let Copies::Sooner(from) = self {
+            *from = bytes;
+        }
     }
 }
 
@@ -313,11 +313,12 @@ impl SharedMemory {
         }
     }
 
-    /// From the next message on, those of so many bytes are copied once, if that may be; whether it may.
-    pub fn set_single_copy_from(&mut self, bytes: usize) -> bool {
-        let may = self.copies.once_from(bytes);
-        self.peers.iter_mut().for_each(|peer| peer.there.single_copy_from = self.copies.single_from());
-        may
+    /// From the next message on, those of so many bytes are copied once, if that may be; from how many on they are.
+    pub fn set_single_copy_from(&mut self, bytes: usize) -> usize {
+        self.copies.once_from(bytes);
+        let from = self.copies.single_from();
+        self.peers.iter_mut().for_each(|peer| peer.there.single_copy_from = from);
+        from
     }
 
     /// The place of a rank that shares memory with this one.

@@ -9,6 +9,8 @@ use std::time::Instant;
 
 /// How long ranks wait for each other, and what they do meanwhile.
 pub(super) struct Waits<'w> {
+    /// What they have called, as users know it.
+    pub call: &'static str,
     /// The communicator that the others have, too.
     pub comm: ffi::MPI_Comm,
     pub patience: Patience,
@@ -31,8 +33,8 @@ impl Waits<'_> {
             std::thread::yield_now();
             let waited = since.get_or_insert_with(Instant::now).elapsed();
             let what = || {
-                let seconds = waited.as_secs();
-                format!("Hypercube::new: no progress for {seconds} s; not all ranks of the communicator have called it")
+                let (call, seconds) = (self.call, waited.as_secs());
+                format!("{call}: no progress for {seconds} s; not all ranks of the communicator have called it")
             };
             if !said && self.patience.report.is_some_and(|limit| waited >= limit) {
                 said = true;
@@ -128,8 +130,12 @@ pub(super) fn gathered<const N: usize>(
 pub(super) fn broadcast_from_rank_0(comm: ffi::MPI_Comm, waits: &Waits, text: String) -> Result<String> {
     let mut bytes = text.into_bytes();
     let len = bytes.len().min(c_int::MAX as usize);
-    let len = broadcast_of_bytes(comm, waits, (len as u64).to_ne_bytes())?;
-    bytes.resize(u64::from_ne_bytes(len) as usize, 0);
+    let len = u64::from_ne_bytes(broadcast_of_bytes(comm, waits, (len as u64).to_ne_bytes())?);
+    if len == 0 {
+        // MPI refuses some addresses of nothing.
+        return Ok(String::new());
+    }
+    bytes.resize(len as usize, 0);
     let bytes = broadcast_of_bytes(comm, waits, bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -248,8 +248,8 @@ impl Transport for MpiTransport {
         self.synchronous = on;
     }
 
-    fn set_single_copy_from(&mut self, bytes: usize) -> bool {
-        self.shared_memory.as_mut().is_some_and(|memory| memory.set_single_copy_from(bytes))
+    fn set_single_copy_from(&mut self, bytes: usize) -> Option<usize> {
+        self.shared_memory.as_mut().map(|memory| memory.set_single_copy_from(bytes))
     }
 }
 

@@ -16,9 +16,10 @@ const PASSED_ON: f64 = 1.2;
 const PACKETS_IN_TURNS: f64 = 0.1;
 
 /// What copies of packets cost where ranks that share a core get them over fewer links than a node of the cube has, besides, and for each rank
-/// that shares it: in its turn a rank finds no more than a pipe of each. Measured on two cores of an AMD EPYC, broadcasts of 1 and 4
-/// MiB along the SBT, the TCBT and a chain, of the time by the MSBT or circulant graphs, four runs: on 4 ranks 1.2 to 1.3 (by the TCBT, which has two links
-/// there, 1.0), on 8 1.2 to 1.4, on 16 1.3 to 1.7.
+/// that shares it: in its turn a rank finds no more than a pipe of each. Measured on two cores of an AMD EPYC, 1 and 4 MiB
+/// along the SBT, the TCBT and a chain, of the time by the MSBT or circulant graphs, four runs: broadcasts on 4 ranks 1.2 to 1.3 (by the TCBT,
+/// which has two links there, 1.0), on 8 1.2 to 1.4, on 16 1.3 to 1.7; reductions on 8 1.1 to 1.3, on 16 1.2 to 1.5. (Where what goes
+/// through memory of both has not been measured, [`PACKETS_IN_TURNS`] has a part of it.)
 const FEW_LINKS: f64 = 0.15;
 const FEW_LINKS_IN_TURNS: f64 = 1.0 / 32.0;
 
@@ -28,7 +29,7 @@ const SIGNAL: f64 = 3.0;
 
 /// What a byte of a whole message that goes through memory of both takes, of what was measured of packets, which follow one another and wait
 /// for room there. Measured on 4, 8 and 16 ranks of an Intel Xeon with two cores, blocks of 4 to 32 KiB: .65 to .85. (Messages that are
-/// longer than that memory wait for room, too; they have not been measured, and few are where single copies are possible.)
+/// longer than that memory wait for room, too: see [`full_pipes`] for those that are combined; of others that has not been measured.)
 const PIPED_WHOLE: f64 = 0.75;
 
 /// Hops that one of messages counts for which the receiver copies: it has to have its turn on a core while the sender waits, and the sender
@@ -102,9 +103,13 @@ pub fn time(
     let factors = passed_on(call, packet, formula.hops, machine, shared) * memory(call, message, shared);
     let once = machine.t_c * factors;
     let twice = piped.map_or(0.0, |piped| if packet.is_some() { piped } else { PIPED_WHOLE * piped });
-    let per_element = element as f64 * once.max(twice) * few_links(call, packet, &formula, shared);
     let hops = if copied_once { COPIED_ONCE * hops } else { hops };
-    let waits = if piped.is_some() && packet.is_none() { full_pipes(call, message, &formula, shared) } else { 0.0 };
+    let (waits, slower) = match (piped, packet) {
+        (None, _) => (0.0, 1.0),
+        (Some(_), None) => (full_pipes(call, message, &formula, shared), 1.0),
+        (Some(_), Some(_)) => (0.0, few_links(call, &formula, shared)),
+    };
+    let per_element = element as f64 * once.max(twice) * slower;
     (hops * turn + waits) * machine.hop + start_ups * tau + copies * per_element
 }
 
@@ -121,13 +126,14 @@ fn full_pipes(call: &Call, message: f64, formula: &Formula, shared: SharedMemory
 }
 
 /// What copies of a vector's packets cost because each rank gets them over few links.
-fn few_links(call: &Call, packet: Option<usize>, formula: &Formula, shared: SharedMemory) -> f64 {
+fn few_links(call: &Call, formula: &Formula, shared: SharedMemory) -> f64 {
     let turn = turn(call, shared);
     // Of few packets no link has quite its part.
     let few = 1.4 * (call.count as f64) < formula.load * f64::from(dimension_for(call.size));
-    match packet {
-        Some(_) if vector_of_one(call) && few && turn > 1.0 => 1.0 + FEW_LINKS + FEW_LINKS_IN_TURNS * turn,
-        _ => 1.0,
+    if vector_of_one(call) && few && turn > 1.0 {
+        1.0 + FEW_LINKS + FEW_LINKS_IN_TURNS * turn
+    } else {
+        1.0
     }
 }
 
