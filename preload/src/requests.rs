@@ -65,6 +65,8 @@ struct Request {
     /// What has gone wrong, until it is raised, and its code.
     failed: Option<Error>,
     code: c_int,
+    /// While it is being raised.
+    raises: bool,
     bytes: usize,
     since: Option<Instant>,
     by: &'static str,
@@ -228,8 +230,23 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
             let again = (step == Step::Prepare).then(|| Again { plan: Box::new(plan), size, options, tag: 0 });
             let handle = ffi::RSMPI_REQUEST_NULL;
             let (failed, code) = (None, SUCCESS);
-            let request =
-                Request { handle, kind, rank, comm, own, transfer, failed, code, bytes, since, by, pins, again, cube };
+            let request = Request {
+                handle,
+                kind,
+                rank,
+                comm,
+                own,
+                transfer,
+                failed,
+                code,
+                raises: false,
+                bytes,
+                since,
+                by,
+                pins,
+                again,
+                cube,
+            };
             handle::give(request, into, &turn)
         }
         Err(Left::ToMpi(why)) => {
@@ -278,12 +295,15 @@ impl Request {
         }
     }
 
-    /// Raises what has gone wrong, if anything has, once; its code.
-    unsafe fn raise(&mut self) -> c_int {
-        if let Some(error) = self.failed.take() {
-            self.code = failure::raise(self.comm, &self.form().name(self.kind), self.rank, &error);
+    /// Raises what has gone wrong, if anything has, once; its code. A handler of the program's may ask for the request meanwhile.
+    unsafe fn raise(request: *mut Request) -> c_int {
+        if let Some(error) = (*request).failed.take() {
+            (*request).raises = true;
+            let (comm, name, rank) = ((*request).comm, (*request).form().name((*request).kind), (*request).rank);
+            let code = failure::raise(comm, &name, rank, &error);
+            ((*request).code, (*request).raises) = (code, false);
         }
-        self.code
+        (*request).code
     }
 }
 

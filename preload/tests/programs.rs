@@ -268,7 +268,7 @@ fn what_the_first_rank_is_asked_for_all_are() {
     let program = built("tests/programs/wrong.c", "told", &[]);
     let script = "case $OMPI_COMM_WORLD_RANK in
         0) export HYPERCOLL_REPORT=- HYPERCOLL_FROM_CALL=1 HYPERCOLL_COMPARE=off HYPERCOLL_ALGORITHM=all-reduce=ring ;;
-        1) export HYPERCOLL_ONLY=bcast HYPERCOLL_REPRODUCIBLE=1 ;;
+        1) export HYPERCOLL_ONLY=bcast HYPERCOLL_REPRODUCIBLE=1 HYPERCOLL_TIMEOUT=nonsense ;;
         esac
         OMPI_COMM_WORLD_LOCAL_SIZE=1 exec \"$0\" nothing";
     let output = through_hypercoll(&[], 3, Path::new("sh"), &["-c", script, program.to_str().expect("a path")]);

@@ -4,7 +4,8 @@
 //! wait, as they do in a collective. What a start-up is, between hosts and within one, and what a byte takes within one, they find out when
 //! all of them send, as they do in a pipelined call: on the cores that they share, and through one port, it goes up with the messages of all.
 //! Over links they send to several others each ([`several`]); what messages take of which no rank sends and receives at once is measured for
-//! itself ([`alone`]). What all ranks of several hosts wait for each other, a barrier tells. For calls of which nobody knows whether there will be
+//! itself ([`alone`]). From which length on messages within a host are copied once, several that send to one tell, and a ring where ranks do not
+//! take turns on the cores of one host ([`copies`]). What all ranks of several hosts wait for each other, a barrier tells. For calls of which nobody knows whether there will be
 //! more, that takes long over links: a [`brief`] measurement tells what a choice can be far off without.
 
 mod alone;
@@ -12,6 +13,7 @@ mod apart;
 mod brief;
 mod copies;
 mod links;
+mod messages;
 mod several;
 
 use self::apart::Apart;

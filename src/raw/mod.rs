@@ -87,14 +87,15 @@ pub fn progress() -> bool {
 }
 
 /// Rank 0's text, on all ranks of a communicator, which have called what is named, and call this together. They wait for each other as
-/// `HYPERCOLL_ROLL_CALL` and `HYPERCOLL_TIMEOUT` say; no message of theirs can be taken for another one.
+/// `HYPERCOLL_ROLL_CALL` and `HYPERCOLL_TIMEOUT` say, and a rank on which these make no sense as if they were not set: if it left, the others
+/// would wait for it. No message of theirs can be taken for another one.
 ///
 /// # Errors
-/// [`Error::Environment`], [`Error::Mpi`] and [`Error::Timeout`].
+/// [`Error::Mpi`] and [`Error::Timeout`].
 #[cfg(feature = "mpi")]
 pub fn told_by_rank_0(comm: &impl mpi::traits::Communicator, call: &'static str, text: String) -> Result<String> {
-    let patience = Patience::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned())?;
-    crate::executor::mpi::by_rank_0(comm.as_raw(), call, patience, text)
+    let patience = Patience::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
+    crate::executor::mpi::by_rank_0(comm.as_raw(), call, patience.unwrap_or_default(), text)
 }
 
 /// Packs the data of elements that are not contiguous, one after another without gaps, and unpacks it.

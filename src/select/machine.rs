@@ -42,7 +42,7 @@ pub struct Machine {
     /// follow one another take; `None` where it has not been measured.
     pub piped: Option<f64>,
     /// Between ranks of one host: bytes from which on a message is there sooner if its receiver copies it out of the sender's memory than
-    /// through memory of both; `usize::MAX` if none is, `None` where it has not been measured.
+    /// through memory of both; `usize::MAX` if none is, or none may be copied so, `None` where it has not been measured.
     pub single_copy_from: Option<usize>,
     /// Between ranks of one host, where ranks are on several; `None` where it has not been measured.
     pub near: Option<Times>,

@@ -74,7 +74,7 @@ pub unsafe fn complete(request: *mut Request, turn: &Turn) {
             session::tables(turn).requests.forget(request.handle);
             pins::release(&request.pins, turn);
             // Last, as a handler of the program's may free it.
-            request.raise();
+            Request::raise(&mut *request);
             say_to_itself(tag, 1);
         }
     }
@@ -92,7 +92,7 @@ unsafe extern "C" fn query(state: *mut c_void, status: *mut MPI_Status) -> c_int
     (*status).MPI_TAG = ffi::RSMPI_ANY_TAG;
     ffi::PMPI_Status_set_elements(status, ffi::RSMPI_UINT8_T, 0);
     ffi::PMPI_Status_set_cancelled(status, 0);
-    (*state.cast::<Request>()).raise()
+    Request::raise(state.cast())
 }
 
 /// The program has seen that a generalised request is over.
@@ -184,6 +184,10 @@ pub unsafe fn free(handle: *mut MPI_Request) -> Option<c_int> {
     if (*request).transfer.is_some() {
         drop(turn);
         return Some(refuse());
+    }
+    // Its error handler frees it, while somebody waits for it, who does so, too.
+    if (*request).raises {
+        return Some(SUCCESS);
     }
     if (*request).again.is_none() {
         drop(turn);

@@ -2,8 +2,8 @@
 //! the hosts; several leave one host, and come back to it, from which follows what each of them adds. It is that host's clock that tells: ranks
 //! leave a barrier one after the other, over more time than a message takes.
 
-use super::several::Messages;
-use super::{agree, first_of, of_one_more, TURNS};
+use super::messages::Messages;
+use super::{agree, first_of, of_one_more, SHORT, TURNS};
 use crate::address::Hosts;
 use crate::comm::Hypercube;
 use crate::error::Result;
@@ -34,7 +34,7 @@ pub(super) fn alone(cube: &Hypercube) -> Result<Alone> {
     let of_this_rank = |pairs: &Vec<Pair>| {
         let to = Vec::from_iter(pairs.iter().filter(|(from, _)| *from == cube.rank).map(|&(_, to)| to));
         let from = Vec::from_iter(pairs.iter().filter(|(_, to)| *to == cube.rank).map(|&(from, _)| from));
-        Messages::of(cube, &to, &from)
+        Messages::of(cube, SHORT, &to, &from)
     };
     let ways = ways.map(|way| Vec::from_iter(way.iter().map(of_this_rank)));
     // The first messages between two ranks open their connection, and all others wait for those of the first rank from then on.

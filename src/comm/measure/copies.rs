@@ -3,23 +3,23 @@
 //! gather, and where ranks have a core each, or are on several hosts, all send round a ring, too, as in an exchange. (Where they take turns on
 //! the cores of one host, a ring would tell of the turns rather than of the copies.)
 
+use super::messages::Messages;
 use super::{agree, first_of, Ring, LONGEST};
 use crate::address::Hosts;
-use crate::algorithm::{registry, Parameters, PortModel};
-use crate::collective::{Call, Collective, Layout};
 use crate::comm::Hypercube;
 use crate::error::Result;
 use crate::operation::SystemOperation;
-use crate::select::Options;
 use std::cell::RefCell;
+use std::slice;
 use std::time::Instant;
 
 /// Bytes from which on messages are copied once, at least, among more than two ranks, which pass packets on: these are copied twice, and shorter
 /// than that.
 pub(in crate::comm) const AMONG_MORE: usize = 16 << 10;
-/// Bytes of the messages that are tried: the first ones, and shorter ones, unless the former are later in one copy by far, as shorter ones
-/// gain less by it; shorter ones between two ranks, and of ranks that share cores, for whom those are sooner in two copies. If the first ones are later
-/// in one copy, or alone are sooner, [`LONGEST`] tells, too: to touch memory for longer ones took as long as all else together.
+/// Bytes of the messages that are tried: the first ones, and shorter ones, unless the former, and [`LONGEST`], are later in one copy by far, as
+/// shorter ones gain less by it; between two ranks from shorter ones on, and of ranks that share cores from longer ones on, for whom those are
+/// sooner in two copies. If the first ones are later in one copy by far, or no shorter ones are sooner, [`LONGEST`] tells, too: to touch memory
+/// for longer ones took as long as all else together.
 const LONG: usize = 128 << 10;
 const LENGTHS: &[usize] = &[AMONG_MORE, 32 << 10, 64 << 10];
 const LENGTHS_OF_TWO: &[usize] = &[4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10];
@@ -32,6 +32,7 @@ const TRIES: usize = 5;
 const IN_A_ROW: usize = 3;
 /// Ranks that send to one, at most: it has to have memory for the messages of all.
 const SENDERS: usize = 8;
+
 /// Bytes from which on messages are sooner there if receivers copy them, `usize::MAX` if that is never so, or may not be: from now on they do.
 /// `None` if nothing can be done about it. All ranks call this together.
 ///
@@ -42,13 +43,14 @@ const SENDERS: usize = 8;
 pub(super) fn single_from(ring: &Ring) -> Result<Option<usize>> {
     let cube = ring.cube;
     let copy_from = |bytes: usize| Ok(cube.engine()?.set_single_copy_from(bytes));
-    // Whether any rank does as it is told, and whether any may copy once.
+    // Whether any rank does as it is told, whether any copies once from a length that is fixed, and whether any may not.
     let found = copy_from(AMONG_MORE)?;
-    let mut any = [found == Some(AMONG_MORE), found != Some(usize::MAX)].map(u8::from);
+    let fixed = found.is_some_and(|from| from != AMONG_MORE && from != usize::MAX);
+    let mut any = [found == Some(AMONG_MORE), fixed, found == Some(usize::MAX)].map(u8::from);
     agree(cube, &mut any, SystemOperation::max())?;
     match any {
-        [0, 0] => return Ok(Some(usize::MAX)),
-        [0, _] => return Ok(None),
+        [0, 0, 1] => return Ok(Some(usize::MAX)),
+        [0, ..] => return Ok(None),
         _ => (),
     }
     let to_one = ToOne::on(cube, cube.hosts.as_ref());
@@ -144,26 +146,20 @@ impl<'c> ToOne<'c> {
     /// Sends so many bytes each, again and again: the seconds until those of the one before are there.
     fn send(&self, bytes: usize) -> Result<f64> {
         let ToOne { cube, root, senders, buffers } = self;
+        let (to, from): (&[usize], &[usize]) = match cube.rank {
+            rank if rank == *root => (&[], senders),
+            rank if senders.contains(&rank) => (slice::from_ref(root), &[]),
+            _ => (&[], &[]),
+        };
+        let messages = Messages::of(cube, bytes, to, from);
         let [send, receive] = &mut *buffers.borrow_mut();
-        let (mut sends, mut receives) = (vec![0; cube.size], vec![0; cube.size]);
-        if cube.rank == *root {
-            senders.iter().for_each(|&sender| receives[sender] = bytes);
-        } else if senders.contains(&cube.rank) {
-            sends[*root] = bytes;
+        for (buffer, bytes, byte) in [(&mut *send, messages.bytes[0], 1), (&mut *receive, messages.bytes[1], 0)] {
+            buffer.resize(buffer.len().max(bytes), byte);
         }
-        // All that the environment could ask for is said, as what is measured is this.
-        let algorithm = registry::find(Collective::AllToAll, "shift")?;
-        let options = Options::exactly(algorithm, &Parameters::new(PortModel::OnePort));
-        let call = Call::new(Collective::AllToAll, cube.size, bytes);
-        let call = call.with_layout(Layout::of_row(cube.rank, &sends, &receives));
-        for (buffer, lengths) in [(&mut *send, &sends), (&mut *receive, &receives)] {
-            buffer.resize(buffer.len().max(lengths.iter().sum()), 1);
-        }
-        let (send, receive) = (&send[..sends.iter().sum()], &mut receive[..receives.iter().sum()]);
         cube.barrier()?;
         let start = Instant::now();
         for _ in 0..IN_A_ROW {
-            cube.collective(call.clone()).options(&options).run(send, &mut *receive)?;
+            messages.send_from(cube, send, receive)?;
         }
         Ok(start.elapsed().as_secs_f64() / IN_A_ROW as f64)
     }
@@ -187,6 +183,12 @@ mod tests {
         assert_eq!(of([2.0, 0.8, 0.8, 1.3]), 32 << 10, "128 KiB were disturbed");
     }
 
+    #[test]
+    fn only_by_far_is_later() {
+        assert!(are_later(&[(LONG, [1.31, 1.0])]) && are_later(&[(LONG, [1.31, 1.0]), (LONGEST, [2.0, 1.0])]));
+        assert!(!are_later(&[(LONG, [1.31, 1.0]), (LONGEST, [1.2, 1.0])]) && !are_later(&[(LONG, [1.2, 1.0])]));
+    }
+
     /// All but the first of a host send, or eight of them, and each time the first has what they sent.
     #[test]
     fn several_send_to_the_first_of_their_host() {
@@ -207,7 +209,9 @@ mod tests {
                 };
                 let to_one = ToOne::on(cube, hosts.as_ref());
                 assert!([100, 40].iter().all(|&bytes| to_one.send(bytes).is_ok_and(|seconds| seconds > 0.0)));
-                (to_one.buffers.into_inner().map(|buffer| buffer.len()), expected)
+                let buffers = to_one.buffers.into_inner();
+                assert!(buffers[1].iter().all(|&byte| byte == 1), "what was sent has come");
+                (buffers.map(|buffer| buffer.len()), expected)
             });
             filled.into_iter().for_each(|(lengths, expected)| assert_eq!(lengths, expected, "{ranks:?}"));
         }

@@ -1,16 +1,13 @@
 //! The start-up of messages over links: ranks send one each to several of the others. Those of a train to one and the same rank are taken
 //! from the network together, and take less than in any call.
 
+use super::messages::Messages;
 use super::{agree, first_of, of_one_more, ROUNDS, SHORT, TURNS};
 use crate::address::Hosts;
-use crate::algorithm::{registry, Parameters, PortModel};
-use crate::collective::{Call, Collective, Layout};
 use crate::comm::Hypercube;
 use crate::error::Result;
 use crate::operation::SystemOperation;
-use crate::select::Options;
 use std::slice;
-use std::time::Instant;
 
 /// Ranks of other hosts to each of which a rank sends, at most: each takes a connection.
 pub(super) const MOST: usize = 8;
@@ -87,50 +84,7 @@ impl Senders {
     fn messages(&self, cube: &Hypercube, others: usize) -> Messages {
         let at = self.ranks.iter().position(|&rank| rank == cube.rank);
         let [to, from] = at.map(|at| self.peers(at, others)).unwrap_or_default();
-        Messages::of(cube, &to, &from)
-    }
-}
-
-/// A call in which ranks send short messages to each other.
-pub(super) struct Messages {
-    call: Call,
-    /// That this rank sends, and that it receives.
-    bytes: [usize; 2],
-}
-
-impl Messages {
-    /// That in which this rank sends to these, and receives from these.
-    pub(super) fn of(cube: &Hypercube, to: &[usize], from: &[usize]) -> Messages {
-        let (mut sends, mut receives) = (vec![0; cube.size], vec![0; cube.size]);
-        to.iter().for_each(|&rank| sends[rank] = SHORT);
-        from.iter().for_each(|&rank| receives[rank] = SHORT);
-        let call = Call::new(Collective::AllToAll, cube.size, SHORT);
-        let call = call.with_layout(Layout::of_row(cube.rank, &sends, &receives));
-        Messages { call, bytes: [to.len() * SHORT, from.len() * SHORT] }
-    }
-
-    /// The seconds that these calls take, one after the other, in the mean of so many times. All ranks call this together.
-    pub(super) fn send(cube: &Hypercube, calls: &[Messages], rounds: usize) -> Result<f64> {
-        cube.barrier()?;
-        let start = Instant::now();
-        for _ in 0..rounds {
-            Messages::send_once(cube, calls)?;
-        }
-        Ok(start.elapsed().as_secs_f64() / rounds as f64)
-    }
-
-    /// Makes these calls, one after the other, as all ranks do.
-    pub(super) fn send_once(cube: &Hypercube, calls: &[Messages]) -> Result<()> {
-        // All that the environment could ask for is said, as what is measured is this.
-        let algorithm = registry::find(Collective::AllToAll, "shift")?;
-        let parameters = Parameters::new(PortModel::OnePort);
-        let options = Options::exactly(algorithm, &parameters);
-        let most = |which: usize| calls.iter().map(|messages| messages.bytes[which]).max().unwrap_or_default();
-        let (send, mut receive) = (vec![1u8; most(0)], vec![0u8; most(1)]);
-        for Messages { call, bytes: [sent, received] } in calls {
-            cube.collective(call.clone()).options(&options).run(&send[..*sent], &mut receive[..*received])?;
-        }
-        Ok(())
+        Messages::of(cube, SHORT, &to, &from)
     }
 }
 
