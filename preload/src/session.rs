@@ -165,17 +165,13 @@ pub fn begin(together: bool) {
         STATE.store(OVER, Ordering::Release);
         return;
     }
-    if let Err(why) = if together { told::to_all() } else { Ok(()) } {
-        eprintln!("hypercoll: {why}; all collectives are left to MPI");
-        STATE.store(OVER, Ordering::Release);
-        return;
-    }
     heap::survives_forks();
     let mut level = 0;
     // SAFETY: MPI is up; a valid out parameter.
     unsafe { ffi::PMPI_Query_thread(&mut level) };
     SEVERAL_THREADS.store(level >= ffi::MPI_THREAD_MULTIPLE as c_int, Ordering::Release);
-    let asked = match Asked::of(|name| std::env::var(name).ok()) {
+    let told = if together { told::to_all().map_err(|error| error.to_string()) } else { Ok(()) };
+    let asked = match told.and_then(|()| Asked::of(|name| std::env::var(name).ok())) {
         Ok(asked) => asked,
         Err(why) => {
             eprintln!("hypercoll: {why}; all collectives are left to MPI");

@@ -138,6 +138,16 @@ where
     cube.all_reduce().packet(Options::WHOLE).run_in_place(values, operation)
 }
 
+/// The seconds that each of so many calls takes, one after the other, from when ranks have met. All ranks call this together.
+fn in_a_row(cube: &Hypercube, calls: usize, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
+    cube.barrier()?;
+    let start = Instant::now();
+    for _ in 0..calls {
+        call()?;
+    }
+    Ok(start.elapsed().as_secs_f64() / calls as f64)
+}
+
 /// The hop by which that machine takes as long for a barrier of all ranks as it does: they wait for each other's messages in every round,
 /// which takes longer than messages round a ring, as the last of all counts.
 fn hop_together(cube: &Hypercube, machine: &Machine) -> Result<Option<f64>> {
@@ -329,12 +339,7 @@ impl<'c> Ring<'c> {
             buffer.resize(buffer.len().max(bytes), 1);
         }
         let (send, receive) = (&send[..bytes], &mut receive[..bytes]);
-        self.cube.barrier()?;
-        let start = Instant::now();
-        for _ in 0..rounds {
-            message(self.cube, &self.next, packet).run(send, &mut *receive)?;
-        }
-        Ok(start.elapsed().as_secs_f64() / rounds as f64)
+        in_a_row(self.cube, rounds, || message(self.cube, &self.next, packet).run(send, &mut *receive))
     }
 }
 

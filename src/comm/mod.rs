@@ -164,7 +164,7 @@ impl Hypercube {
     #[cfg(feature = "mpi")]
     fn made(communicator: &impl ::mpi::traits::Communicator, now: bool) -> Result<Hypercube> {
         before_mpi_ends(For::Calls, end_all)?;
-        let patience = Patience::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
+        let patience = Patience::of_environment();
         let duplicate = || {
             let patience = patience.clone();
             crate::executor::mpi::MpiTransport::duplicate(communicator, patience, &settings::found, &poll_meanwhile)

@@ -23,6 +23,15 @@ impl Default for Patience {
 }
 
 impl Patience {
+    /// As the environment of this process says.
+    ///
+    /// # Errors
+    /// As [`Patience::of`].
+    #[cfg(feature = "mpi")]
+    pub fn of_environment() -> Result<Patience> {
+        Patience::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned())
+    }
+
     /// Reads the variables; one that is empty counts as not set.
     ///
     /// # Errors

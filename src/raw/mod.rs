@@ -94,8 +94,7 @@ pub fn progress() -> bool {
 /// [`Error::Mpi`] and [`Error::Timeout`].
 #[cfg(feature = "mpi")]
 pub fn told_by_rank_0(comm: &impl mpi::traits::Communicator, call: &'static str, text: String) -> Result<String> {
-    let patience = Patience::of(|name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned());
-    crate::executor::mpi::by_rank_0(comm.as_raw(), call, patience.unwrap_or_default(), text)
+    crate::executor::mpi::by_rank_0(comm.as_raw(), call, Patience::of_environment().unwrap_or_default(), text)
 }
 
 /// Packs the data of elements that are not contiguous, one after another without gaps, and unpacks it.

@@ -102,7 +102,18 @@ fn what_a_long_prefix_sum_combines_does_not_stay_in_the_caches_either() {
 
 /// Ranks on two cores, and what the library measured when they started: tau, hop and t_c, seconds a byte of packets, and bytes from which on
 /// messages are copied once.
-const MEASURED: [(usize, [f64; 4], usize); 3] = [
+type Measured = (usize, [f64; 4], usize);
+
+/// The machine of so many ranks.
+fn of_ranks(ranks: usize, all: [Measured; 3]) -> Machine {
+    let measured = all.into_iter().find(|measured| measured.0 == ranks);
+    let (_, [tau, hop, t_c, piped], from) = measured.expect("a machine of so many ranks");
+    let (piped, single_copy_from) = (Some(piped), Some(from));
+    Machine { tau, hop, t_c, piped, single_copy_from, ..Machine::shared_memory(2) }
+}
+
+/// On an Intel Xeon.
+const MEASURED: [Measured; 3] = [
     (4, [0.286e-6, 0.803e-6, 0.1101e-9, 0.1681e-9], 64 << 10),
     (8, [0.372e-6, 1.589e-6, 0.1189e-9, 0.1790e-9], 64 << 10),
     (16, [0.322e-6, 1.082e-6, 0.1134e-9, 0.1916e-9], 32 << 10),
@@ -141,10 +152,7 @@ const JOINED: [Joined; 22] = [
 #[test]
 fn blocks_go_directly_where_that_is_sooner_than_joined_to_long_ones() {
     for (ranks, collective, kib, times) in JOINED {
-        let measured = MEASURED.into_iter().find(|measured| measured.0 == ranks);
-        let (_, [tau, hop, t_c, piped], from) = measured.expect("a machine of so many ranks");
-        let (piped, single_copy_from) = (Some(piped), Some(from));
-        let machine = Machine { tau, hop, t_c, piped, single_copy_from, ..Machine::shared_memory(2) };
+        let machine = of_ranks(ranks, MEASURED);
         let choice = chosen(&Call::new(collective, ranks, (kib << 10) / ELEMENT), &Options::default(), &machine);
         let found = choice.algorithm.name;
         let time = times.iter().find(|(name, _)| *name == found).map(|(_, time)| *time);
@@ -154,7 +162,7 @@ fn blocks_go_directly_where_that_is_sooner_than_joined_to_long_ones() {
 }
 
 /// As in [`MEASURED`], on two cores of an AMD EPYC of 30 November 2026, where nothing, or only what is as long as that, is copied once.
-const MEASURED_AMD: [(usize, [f64; 4], usize); 3] = [
+const MEASURED_AMD: [Measured; 3] = [
     (4, [0.184e-6, 0.844e-6, 0.0431e-9, 0.0431e-9], usize::MAX),
     (8, [0.185e-6, 1.038e-6, 0.0484e-9, 0.0484e-9], usize::MAX),
     (16, [0.248e-6, 1.149e-6, 0.1153e-9, 0.1259e-9], 128 << 10),
@@ -185,10 +193,7 @@ const WAITING: [Waiting; 7] = [
 #[test]
 fn whole_vectors_and_packets_of_few_links_wait_where_ranks_take_turns() {
     for (ranks, collective, kib, times) in WAITING {
-        let measured = MEASURED_AMD.into_iter().find(|measured| measured.0 == ranks);
-        let (_, [tau, hop, t_c, piped], from) = measured.expect("a machine of so many ranks");
-        let (piped, single_copy_from) = (Some(piped), Some(from));
-        let machine = Machine { tau, hop, t_c, piped, single_copy_from, ..Machine::shared_memory(2) };
+        let machine = of_ranks(ranks, MEASURED_AMD);
         let shared = machine.shared.map(|shared| SharedMemory { cache: Some(1 << 20), ..shared });
         let call = Call::new(collective, ranks, (kib << 10) / ELEMENT);
         let choice = chosen(&call, &Options::default(), &Machine { shared, ..machine });

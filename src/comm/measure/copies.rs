@@ -4,14 +4,13 @@
 //! the cores of one host, a ring would tell of the turns rather than of the copies.)
 
 use super::messages::Messages;
-use super::{agree, first_of, Ring, LONGEST};
+use super::{agree, in_a_row, Ring, LONGEST};
 use crate::address::Hosts;
 use crate::comm::Hypercube;
 use crate::error::Result;
 use crate::operation::SystemOperation;
 use std::cell::RefCell;
 use std::slice;
-use std::time::Instant;
 
 /// Bytes from which on messages are copied once, at least, among more than two ranks, which pass packets on: these are copied twice, and shorter
 /// than that.
@@ -134,12 +133,13 @@ struct ToOne<'c> {
 
 impl<'c> ToOne<'c> {
     fn on(cube: &'c Hypercube, hosts: Option<&Hosts>) -> ToOne<'c> {
-        let mates = match hosts {
+        let mut senders = match hosts {
             Some(hosts) => hosts.places(hosts.place(cube.rank)).map(|place| hosts.rank(place)).collect(),
             None => Vec::from_iter(0..cube.size),
         };
-        let root = first_of(hosts, hosts.map_or(0, |hosts| hosts.host(hosts.place(cube.rank))));
-        let senders = mates.into_iter().filter(|&rank| rank != root).take(SENDERS).collect();
+        // This rank is one of them.
+        let root = senders.remove(0);
+        senders.truncate(SENDERS);
         ToOne { cube, root, senders, buffers: RefCell::default() }
     }
 
@@ -156,12 +156,7 @@ impl<'c> ToOne<'c> {
         for (buffer, bytes, byte) in [(&mut *send, messages.bytes[0], 1), (&mut *receive, messages.bytes[1], 0)] {
             buffer.resize(buffer.len().max(bytes), byte);
         }
-        cube.barrier()?;
-        let start = Instant::now();
-        for _ in 0..IN_A_ROW {
-            messages.send_from(cube, send, receive)?;
-        }
-        Ok(start.elapsed().as_secs_f64() / IN_A_ROW as f64)
+        in_a_row(cube, IN_A_ROW, || messages.send_from(cube, send, receive))
     }
 }
 

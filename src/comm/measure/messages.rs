@@ -1,11 +1,11 @@
 //! Calls in which some ranks send messages to some others, as what is measured.
 
+use super::in_a_row;
 use crate::algorithm::{registry, Parameters, PortModel};
 use crate::collective::{Call, Collective, Layout};
 use crate::comm::Hypercube;
 use crate::error::Result;
 use crate::select::Options;
-use std::time::Instant;
 
 /// A call in which ranks send messages of one length to each other.
 pub(super) struct Messages {
@@ -27,12 +27,7 @@ impl Messages {
 
     /// The seconds that these calls take, one after the other, in the mean of so many times. All ranks call this together.
     pub(super) fn send(cube: &Hypercube, calls: &[Messages], rounds: usize) -> Result<f64> {
-        cube.barrier()?;
-        let start = Instant::now();
-        for _ in 0..rounds {
-            Messages::send_once(cube, calls)?;
-        }
-        Ok(start.elapsed().as_secs_f64() / rounds as f64)
+        in_a_row(cube, rounds, || Messages::send_once(cube, calls))
     }
 
     /// Makes these calls, one after the other, as all ranks do.

@@ -48,9 +48,9 @@ const CACHE: usize = 512 << 10;
 const COMBINED_FAR: f64 = 2.0;
 const BROADCAST_FAR: f64 = 1.4;
 
-/// Hops that take the longer the more ranks wait for a core, two where a receiver copies, more where pipes are full; a start-up a round; and the copies and signals, of
-/// which only as many go on at once as there are cores, and wait for each other; longer where what is to be combined or broadcast does not
-/// stay in the caches.
+/// Hops that take the longer the more ranks wait for a core, two where a receiver copies, more where pipes are full; a start-up a round; and
+/// the copies and signals, of which only as many go on at once as there are cores, and wait for each other; longer where what is to be combined
+/// or broadcast does not stay in the caches.
 pub fn time(
     algorithm: &Algorithm,
     call: &Call,
@@ -100,8 +100,7 @@ pub fn time(
     let turn = if chain { (turn(call, shared) + 1.0) / 2.0 } else { turn(call, shared) };
     let awaited = packet.map_or(0.0, |_| (1.0 - measured) * awaited(turn, machine));
     let tau = machine.tau + awaited;
-    let factors = passed_on(call, packet, formula.hops, machine, shared) * memory(call, message, shared);
-    let once = machine.t_c * factors;
+    let once = machine.t_c * passed_on(call, packet, formula.hops, machine, shared) * memory(call, message, shared);
     let twice = piped.map_or(0.0, |piped| if packet.is_some() { piped } else { PIPED_WHOLE * piped });
     let hops = if copied_once { COPIED_ONCE * hops } else { hops };
     let (waits, slower) = match (piped, packet) {
