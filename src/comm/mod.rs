@@ -179,16 +179,17 @@ impl Hypercube {
         let Settings { machine, overrides, lacks, lacks_at_first, .. } = settings;
         let cube = Hypercube { hosts, ..Hypercube::over(Box::new(transport), machine, Ok(overrides), patience) };
         let several = cube.hosts.as_ref().map_or(cube.size, |hosts| hosts.len()) >= measure::HOSTS;
-        let of_these = |lacks: Lacks| Lacks {
-            times: lacks.times && cube.size > 1,
+        let of_these = |lacks: Lacks, least| Lacks {
+            times: lacks.times && cube.size >= least,
             near: lacks.near && cube.hosts.is_some(),
             links: lacks.links && several,
         };
-        let [lacks, lacks_at_first] = [lacks, lacks_at_first].map(of_these);
+        // Two ranks over a link have next to no choice: not worth a wait for calls of which there may be no more.
+        let [lacks, lacks_at_first] = [of_these(lacks, 2), of_these(lacks_at_first, 3)];
         let measured = lacks == Lacks::default();
         let found = match now {
             true if !measured => measure::measure(&cube, lacks)?,
-            false if lacks_at_first != Lacks::default() => measure::brief(&cube, lacks_at_first)?,
+            false if lacks_at_first != Lacks::default() => measure::brief(&cube, lacks_at_first, lacks)?,
             _ => return Ok(Hypercube { measured, ..cube }),
         };
         settings::remember(shares_memory, &found);

@@ -8,8 +8,9 @@ use crate::select::{Lacks, Measurement};
 /// Others to which a rank sends: about as many as in a first call, as each takes a connection.
 const OTHERS: usize = 3;
 
-/// Measures of what is lacking the times of messages between hosts, and what links can do. All ranks call this together, and find the same.
-pub(crate) fn brief(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
+/// Measures of what is lacking at first the times of messages between hosts, and what links can do; `later` is what is left to measure if
+/// there are more calls. All ranks call this together, and find the same.
+pub(crate) fn brief(cube: &Hypercube, lacks: Lacks, later: Lacks) -> Result<Measurement> {
     let times = match lacks.times {
         true => {
             let ring = Ring { tries: 1, longest: FIRST, ..Ring::between_hosts(cube) };
@@ -21,8 +22,7 @@ pub(crate) fn brief(cube: &Hypercube, lacks: Lacks) -> Result<Measurement> {
     let found = Measurement { times, ..Measurement::default() };
     let links = match lacks.links {
         true => {
-            // Where all else is known they are not measured again.
-            let tries = if lacks.times { 1 } else { links::TRIES };
+            let tries = if later.times { 1 } else { links::TRIES };
             Some(links::links(cube, &cube.machine.clone().with(&found), tries)?)
         }
         false => None,
