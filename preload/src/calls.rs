@@ -21,7 +21,7 @@ use crate::kind::{Form, Kind};
 use crate::native::{self, ffi};
 use crate::operation::Operation;
 use crate::quick::{self, Again, Key};
-use crate::requests::{self, Start, Transfer};
+use crate::requests::{self, Pin, Pinned, Start, Transfer};
 use crate::session;
 use crate::trial::{Next, Who};
 use crate::turn;
@@ -104,42 +104,42 @@ pub struct Ours {
     first: isize,
     /// For how many calls it is known that they are ours, if it is.
     stands: Option<*const AtomicU64>,
+    /// What it uses that the program may free before it is over.
+    pub pins: Pinned,
 }
 
 impl Ours {
-    /// A call that is started, on a communicator with so many ranks.
+    /// A call that is waited for, by this rank of so many.
+    fn waited_for(own: *mut Communicator, kind: Kind, key: Option<Key>, rank: usize, size: usize) -> Ours {
+        let pins = Pinned::default();
+        Ours { own, kind, key, rank, size, bytes: 0, start: None, timed: None, first: 0, stands: None, pins }
+    }
+
+    /// The same of one that is started.
     pub fn started(own: *mut Communicator, kind: Kind, rank: usize, size: usize, start: Start) -> Ours {
-        Ours {
-            own,
-            kind,
-            key: None,
-            rank,
-            size,
-            bytes: 0,
-            start: Some(Box::new(start)),
-            timed: None,
-            first: 0,
-            stands: None,
-        }
+        Ours { start: Some(Box::new(start)), ..Ours::waited_for(own, kind, None, rank, size) }
     }
 
     fn root(&self, root: i64) -> Result<usize, Left> {
         usize::try_from(root).ok().filter(|&root| root < self.size).ok_or(WRONG)
     }
 
-    /// Sees to it that a datatype is there for as long as a call that is only started.
-    fn keep(&mut self, datatype: MPI_Datatype) {
-        if let Some(start) = &mut self.start {
-            start.keep_type(datatype);
+    /// Sees to it that a datatype or an operation is there until the call is over, where the program goes on before it is: this thread, or another.
+    fn keep(&mut self, pin: impl FnOnce() -> Option<Pin>) {
+        let goes_on = match &self.start {
+            // What a persistent call uses is kept since that was made.
+            Some(start) => !start.is_chosen(),
+            None => session::several_threads(),
+        };
+        if goes_on {
+            self.pins.add(pin(), &turn::take());
         }
     }
 
     /// An operation on elements of a datatype.
     fn operation(&mut self, op: MPI_Op, datatype: MPI_Datatype, layout: Layout) -> Result<Operation, Left> {
         let operation = Operation::of(op, datatype, layout).ok_or(UNDEFINED)?;
-        if let Some(start) = &mut self.start {
-            start.keep_operation(op);
-        }
+        self.keep(|| Pin::of_operation(op));
         Ok(operation)
     }
 
@@ -150,7 +150,7 @@ impl Ours {
         if is_nowhere(at, count, &layout) {
             return Err(WRONG);
         }
-        self.keep(datatype);
+        self.keep(|| Pin::of_type(datatype));
         self.first = layout.first;
         Ok(Data { at: at.cast_mut().cast(), count, datatype, layout })
     }
@@ -188,7 +188,7 @@ impl Ours {
             return Err(WRONG);
         }
         let layout = Layout::of(datatype).ok_or(WRONG)?;
-        self.keep(datatype);
+        self.keep(|| Pin::of_type(datatype));
         let blocks = (0..self.size).map(|rank| {
             let count = usize::try_from(counts.get(rank)).map_err(|_| WRONG)?;
             let displacement = displacements.get(rank) as isize;

@@ -13,7 +13,7 @@ mod progress;
 mod transfer;
 
 pub use handle::{are_known, cancel, free, start};
-pub use pins::{free_operation_later, free_type_later};
+pub use pins::{free_operation_later, free_type_later, Pin, Pinned};
 pub use progress::{any, give_way, is_made as are_possible};
 pub use transfer::Transfer;
 
@@ -27,12 +27,12 @@ use crate::operation::Operation;
 use crate::report::By;
 use crate::session;
 use crate::turn::{self, Turn};
-use ffi::{MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request};
+use ffi::{MPI_Comm, MPI_Request};
 use hypercoll::collective::Call;
 use hypercoll::raw::Datatype;
 use hypercoll::select::Options;
 use hypercoll::{Error, Hypercube};
-use pins::{Pin, Pins};
+use pins::Pins;
 use rustc_hash::FxHashMap;
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -70,7 +70,7 @@ struct Request {
     bytes: usize,
     since: Option<Instant>,
     by: &'static str,
-    pins: Vec<Pin>,
+    _pins: Pinned,
     again: Option<Again>,
     /// Outlives the communicator, if the program frees that. The last to go.
     cube: Rc<Hypercube>,
@@ -93,7 +93,6 @@ pub struct Start {
     cube: Rc<Hypercube>,
     step: Step,
     options: Options,
-    pins: Vec<Pin>,
     transfer: Option<Transfer>,
 }
 
@@ -109,7 +108,7 @@ enum Step {
 
 impl Start {
     fn new(cube: &Rc<Hypercube>, step: Step, options: Options) -> Start {
-        Start { cube: Rc::clone(cube), step, options, pins: Vec::new(), transfer: None }
+        Start { cube: Rc::clone(cube), step, options, transfer: None }
     }
 
     /// Whether it has been decided who makes the call.
@@ -134,18 +133,6 @@ impl Start {
     /// Tells the other ranks that this one cannot make the call; why, again.
     pub fn refuse(&self, call: &Call, why: Error) -> Error {
         self.cube.refuse_raw(call, why)
-    }
-
-    pub fn keep_type(&mut self, datatype: MPI_Datatype) {
-        if self.step != Step::Again {
-            self.pins.extend(Pin::of_type(datatype));
-        }
-    }
-
-    pub fn keep_operation(&mut self, op: MPI_Op) {
-        if self.step != Step::Again {
-            self.pins.extend(Pin::of_operation(op));
-        }
     }
 
     /// # Safety
@@ -194,6 +181,8 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
         // All ranks make it, also if MPI is to refuse it on some: see `lane`.
         outcome = outcome.and_then(|()| Communicator::count(own, form, &turn));
     }
+    // They stay until MPI has been called, if it makes the call.
+    let mut pins = Pinned::default();
     let outcome = outcome.map_err(Left::ToMpi).and_then(|()| {
         let first = match &(*own).cube {
             Cube::Ours(cube) => Some(Rc::clone(cube)),
@@ -203,6 +192,7 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
         let Some(cube) = cube else { return Err(Left::ToMpi("MPI has ended")) };
         let mut ours = Ours::started(own, kind, rank, size, Start::new(&cube, step, Options::default()));
         let outcome = plan(&mut ours);
+        pins = std::mem::take(&mut ours.pins);
         let is_ours = matches!(outcome, Err(Left::ToLater));
         let lane = (step == Step::Prepare).then(|| Communicator::lane(own, is_ours));
         match (outcome, ours.start) {
@@ -221,7 +211,7 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
     };
     match outcome {
         Ok((bytes, start)) => {
-            let Start { cube, options, pins, transfer, .. } = start;
+            let Start { cube, options, transfer, .. } = start;
             // A request that is only made has made no call.
             if step == Step::Once {
                 (*own).last = Rc::downgrade(&cube);
@@ -243,7 +233,7 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
                 bytes,
                 since,
                 by,
-                pins,
+                _pins: pins,
                 again,
                 cube,
             };
@@ -298,8 +288,12 @@ impl Request {
     /// Raises what has gone wrong, if anything has, once; its code. A handler of the program's may ask for the request meanwhile.
     unsafe fn raise(request: *mut Request) -> c_int {
         if let Some(error) = (*request).failed.take() {
-            (*request).raises = true;
-            let (comm, name, rank) = ((*request).comm, (*request).form().name((*request).kind), (*request).rank);
+            let (comm, name, rank) = {
+                // Another thread may be freeing the communicator.
+                let _turn = turn::take();
+                (*request).raises = true;
+                ((*request).comm, (*request).form().name((*request).kind), (*request).rank)
+            };
             let code = failure::raise(comm, &name, rank, &error);
             ((*request).code, (*request).raises) = (code, false);
         }

@@ -7,6 +7,7 @@ use crate::datatype::{Back, Blocks, Data, Layout, Lent};
 use crate::native;
 use crate::native::ffi::{MPI_Comm, MPI_Datatype};
 use crate::quick::Key;
+use crate::requests::Pin;
 use crate::session;
 use hypercoll::collective::{Call, Collective, Known, Layout as Lengths};
 use std::ffi::{c_int, c_void};
@@ -375,7 +376,7 @@ unsafe fn of_types(
         if block_is_nowhere(at, displacement, count, &layout) {
             return Err(WRONG);
         }
-        ours.keep(datatype);
+        ours.keep(|| Pin::of_type(datatype));
         let at = at.cast_mut().cast::<u8>().wrapping_offset(displacement);
         Ok(Data { at, count, datatype, layout })
     });

@@ -43,7 +43,8 @@ unsafe fn looked_at(
     let reports = session::facts().asked.report.is_some();
     let start = reports.then(Instant::now);
     let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
-    let mut call = Ours { own, kind, key, rank, size, bytes: 0, start: None, timed: None, first: 0, stands: None };
+    // What it pins stays until MPI has been called, if it makes the call.
+    let mut call = Ours::waited_for(own, kind, key, rank, size);
     let outcome = match (*own).serves(kind, Form::Blocking) {
         Ok(()) => ours(&mut call),
         Err(why) => Err(Left::ToMpi(why)),

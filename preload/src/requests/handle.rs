@@ -1,6 +1,6 @@
 //! Handles of MPI's that stand for calls of ours.
 
-use super::{pins, progress, Again, Request, Start, Step, KNOWN};
+use super::{progress, Again, Request, Start, Step, KNOWN};
 use crate::calls::{Left, Ours};
 use crate::failure;
 use crate::native::{ffi, SUCCESS};
@@ -9,7 +9,8 @@ use crate::turn::{self, Turn};
 use ffi::{MPI_Request, MPI_Status};
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::fence;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::Instant;
 
 /// Messages of this rank to itself: which tags are taken.
@@ -49,7 +50,6 @@ pub unsafe fn give(request: Request, into: *mut MPI_Request, turn: &Turn) -> c_i
     }
     let requests = &mut session::tables(turn).requests;
     requests.know(request, own.handle);
-    requests.pins.add(&own.pins);
     if own.transfer.is_some() {
         requests.active.push(request);
         progress::set_active(requests.active.len());
@@ -61,6 +61,8 @@ pub unsafe fn give(request: Request, into: *mut MPI_Request, turn: &Turn) -> c_i
 /// A call is over: so is its request.
 pub unsafe fn complete(request: *mut Request, turn: &Turn) {
     (*request).end(turn);
+    // Another thread may see that it is over, from MPI, which need not say so in a way that shows what was written before.
+    fence(Release);
     match &(*request).again {
         // Whoever waits for it may have it freed from here on.
         None => {
@@ -72,7 +74,6 @@ pub unsafe fn complete(request: *mut Request, turn: &Turn) {
             let tag = *tag;
             let mut request = Box::from_raw(request);
             session::tables(turn).requests.forget(request.handle);
-            pins::release(&request.pins, turn);
             // Last, as a handler of the program's may free it.
             Request::raise(&mut *request);
             say_to_itself(tag, 1);
@@ -88,6 +89,7 @@ unsafe fn say_to_itself(tag: c_int, bytes: c_int) {
 
 /// What MPI asks of a generalised request that is over: the empty status, and whether anything has gone wrong.
 unsafe extern "C" fn query(state: *mut c_void, status: *mut MPI_Status) -> c_int {
+    fence(Acquire);
     (*status).MPI_SOURCE = ffi::RSMPI_ANY_SOURCE;
     (*status).MPI_TAG = ffi::RSMPI_ANY_TAG;
     ffi::PMPI_Status_set_elements(status, ffi::RSMPI_UINT8_T, 0);
@@ -100,7 +102,7 @@ unsafe extern "C" fn freed(state: *mut c_void) -> c_int {
     let turn = turn::take();
     let request = Box::from_raw(state.cast::<Request>());
     session::tables(&turn).requests.forget(request.handle);
-    pins::release(&request.pins, &turn);
+    drop(request);
     SUCCESS
 }
 
@@ -150,11 +152,14 @@ pub unsafe fn start(handle: *mut MPI_Request) -> Option<c_int> {
         Err(Left::Failed(error)) => {
             let (comm, name) = (request.comm, request.form().name(request.kind));
             let rank = request.rank;
+            // What it has of a hypercube is not counted by several threads at once.
+            drop(ours);
             drop(turn);
             return Some(failure::raise(comm, &name, rank, &error));
         }
         // Lists that the program has changed since.
         Err(Left::ToMpi(_) | Left::ToLater) => {
+            drop(ours);
             drop(turn);
             return Some(refuse());
         }
@@ -201,7 +206,6 @@ unsafe fn free_persistent(request: *mut Request, handle: *mut MPI_Request, turn:
     let requests = &mut session::tables(turn).requests;
     requests.forget(request.handle);
     requests.itself.unused.extend(request.again.as_ref().map(|again| again.tag));
-    pins::release(&request.pins, turn);
     ffi::PMPI_Request_free(handle)
 }
 

@@ -52,11 +52,9 @@ impl Pins {
         }
     }
 
-    pub fn add(&mut self, pins: &[Pin]) {
-        for &pin in pins {
-            let (table, word) = self.uses(pin);
-            table.entry(word).or_default().calls += 1;
-        }
+    fn add(&mut self, pin: Pin) {
+        let (table, word) = self.uses(pin);
+        table.entry(word).or_default().calls += 1;
     }
 
     /// Notes that the program frees one; whether it is in use.
@@ -78,24 +76,44 @@ impl Pins {
     }
 }
 
-/// A call does not use them any more.
-pub fn release(pins: &[Pin], turn: &Turn) {
-    for &pin in pins {
-        if !session::tables(turn).requests.pins.end(pin) {
-            continue;
+/// What a call uses, until this is dropped.
+#[derive(Default)]
+pub struct Pinned {
+    pins: Vec<Pin>,
+}
+
+impl Pinned {
+    pub fn add(&mut self, pin: Option<Pin>, turn: &Turn) {
+        let Some(pin) = pin else { return };
+        session::tables(turn).requests.pins.add(pin);
+        self.pins.push(pin);
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        if self.pins.is_empty() {
+            return;
         }
-        // SAFETY: the program has given it up, and nobody uses it.
-        unsafe {
-            match pin {
-                Pin::Type(mut datatype) => ffi::PMPI_Type_free(&mut datatype),
-                Pin::Operation(mut op) => ffi::PMPI_Op_free(&mut op),
-            };
+        let turn = turn::take();
+        for &pin in &self.pins {
+            if !session::tables(&turn).requests.pins.end(pin) {
+                continue;
+            }
+            // SAFETY: the program has given it up, and nobody uses it.
+            unsafe {
+                match pin {
+                    Pin::Type(mut datatype) => ffi::PMPI_Type_free(&mut datatype),
+                    Pin::Operation(mut op) => ffi::PMPI_Op_free(&mut op),
+                };
+            }
         }
     }
 }
 
 fn free_later(pin: Pin) -> bool {
-    super::KNOWN.load(Relaxed) > 0
+    // One thread at a time frees nothing in the middle of a call that it waits for.
+    (super::KNOWN.load(Relaxed) > 0 || session::several_threads())
         && session::is_active()
         && session::tables(&turn::take()).requests.pins.free_later(pin)
 }
