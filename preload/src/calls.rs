@@ -8,6 +8,7 @@ mod moving;
 mod reducing;
 mod serving;
 
+pub use crate::left::Left;
 pub use lists::List;
 pub use moving::{
     allgather, allgatherv, alltoall, alltoallv, alltoallw, barrier, bcast, gather, gatherv, scatter, scatterv,
@@ -65,21 +66,6 @@ impl How {
             How::Starts(_) => Form::Nonblocking,
             How::Prepares(_) => Form::Persistent,
         }
-    }
-}
-
-/// Why a call is not over, or not under way.
-pub enum Left {
-    /// MPI is to make it, and why.
-    ToMpi(&'static str),
-    /// It is ours, and was only to be prepared.
-    ToLater,
-    Failed(Error),
-}
-
-impl From<Error> for Left {
-    fn from(error: Error) -> Left {
-        Left::Failed(error)
     }
 }
 
@@ -215,7 +201,7 @@ impl Ours {
         };
         if let Some(form) = form {
             // SAFETY: live, and all ranks make the call.
-            unsafe { Communicator::count(self.own, form, &turn::take()) }.map_err(Left::ToMpi)?;
+            unsafe { Communicator::count(self.own, self.kind.name(), form, &turn::take()) }?;
         }
         // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
         let own = unsafe { &mut *self.own };
@@ -236,7 +222,7 @@ impl Ours {
         }
         let comm = own.comm;
         // SAFETY: live, as above; all ranks have called this with as many bytes.
-        let next = unsafe { own.trial(self.kind, self.bytes).next(self.bytes, comm) };
+        let next = unsafe { own.trial(self.kind, self.bytes).next(self.kind.name(), self.bytes, comm) }?;
         self.timed = matches!(next, Next::Timed(_)).then(Instant::now);
         match next {
             Next::Timed(Who::Ours) => Ok(()),

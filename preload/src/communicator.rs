@@ -3,6 +3,7 @@
 mod lanes;
 
 use crate::kind::{Form, Kind};
+use crate::left::Left;
 use crate::native::{self, ffi, SUCCESS};
 use crate::quick;
 use crate::requests;
@@ -12,7 +13,7 @@ use crate::turn::{self, Turn};
 use ffi::MPI_Comm;
 use hypercoll::collective::{Call, Collective};
 use hypercoll::select::{Choice, Machine, Options};
-use hypercoll::Hypercube;
+use hypercoll::{Error, Hypercube};
 use lanes::made;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -279,9 +280,10 @@ pub unsafe fn is_made(comm: MPI_Comm) {
             return;
         }
         let few = communicators.served < MANY;
-        if (*own).all_say(few) {
-            // If there can be none, each call says so.
-            let _ = Communicator::make(own, &turn);
+        // If there can be none, each call says so.
+        let call = "the function that makes a communicator";
+        if let Ok(true) = (*own).all_say(call, few) {
+            let _ = Communicator::make(own, call, &turn);
         }
     }
 }
@@ -325,47 +327,49 @@ impl Communicator {
         }
     }
 
-    /// Counts a call, and does what it is time for then: has a hypercube made, or the machine measured; why the call is left to MPI, if it is.
+    /// Counts a call of that name, and does what it is time for then: has a hypercube made, or the machine measured; why the call is not ours, if it
+    /// is not.
     ///
     /// # Safety
     /// A live communicator, all of whose ranks do the same: none makes a call alone that is counted, as it may one that MPI refuses.
-    pub unsafe fn count(own: *mut Communicator, form: Form, turn: &Turn) -> Result<(), &'static str> {
+    pub unsafe fn count(own: *mut Communicator, call: &'static str, form: Form, turn: &Turn) -> Result<(), Left> {
         (*own).calls += 1;
         match (*own).cube {
-            Cube::Native(why) => return Err(why),
+            Cube::Native(why) => return Err(Left::ToMpi(why)),
             Cube::Ours(_) => {
                 if form == Form::Blocking && (*own).calls >= (*own).next_look && !(*own).is_settled() {
-                    (*own).look();
+                    (*own).look(call);
                 }
                 return Ok(());
             }
             Cube::Later if (*own).calls < session::facts().asked.from && (*own).is_young() => {
-                return Err("a young communicator");
+                return Err(Left::ToMpi("a young communicator"));
             }
             Cube::Later => (),
         }
-        Communicator::make(own, turn)
+        Communicator::make(own, call, turn)
     }
 
     /// Has a hypercube made.
     ///
     /// # Safety
     /// As for [`Communicator::count`].
-    pub unsafe fn make(own: *mut Communicator, turn: &Turn) -> Result<(), &'static str> {
+    pub unsafe fn make(own: *mut Communicator, call: &'static str, turn: &Turn) -> Result<(), Left> {
         let asked = &session::facts().asked;
         if !native::is_of_this_job((*own).comm) {
             (*own).cube = OF_ANOTHER_JOB;
-            return Err(ANOTHER_JOB);
+            return Err(Left::ToMpi(ANOTHER_JOB));
         }
         let room = session::tables(turn).communicators.live() < AT_ONCE;
-        if !(*own).all_say(room) {
+        if !(*own).all_say(call, room)? {
             let why = "as many communicators as are served at a time";
             (*own).cube = Cube::Native(why);
-            return Err(why);
+            return Err(Left::ToMpi(why));
         }
         // Most communicators have no nonblocking calls. That of all ranks gets its hypercube before it is known.
         let starts = asked.from == 1 || (*own).is_world() || STARTS.load(Relaxed);
-        let made = made((*own).comm, (*own).measures, [c_int::from(!starts), asked.compares as c_int]);
+        let said = [c_int::from(!starts), asked.compares as c_int];
+        let made = made(call, (*own).comm, (*own).measures, said);
         (*own).cube = match made {
             Ok((cube, [nobody_starts, tries])) => {
                 (*own).tries = Compares::of(tries);
@@ -374,11 +378,12 @@ impl Communicator {
                     (*own).avoid.clear();
                 }
                 if nobody_starts == 0 && requests::are_possible() {
-                    (*own).started = (*own).another();
+                    (*own).started = (*own).another(call);
                 }
                 session::tables(turn).communicators.served += 1;
                 Cube::Ours(Rc::new(cube))
             }
+            Err(Some(error @ Error::Timeout { .. })) => return Err(error.into()),
             Err(why) => {
                 if let Some(why) = why.filter(|_| (*own).rank == 0) {
                     eprintln!("hypercoll: collectives of a communicator are left to MPI: {why}");
@@ -387,7 +392,7 @@ impl Communicator {
             }
         };
         match (*own).cube {
-            Cube::Native(why) => Err(why),
+            Cube::Native(why) => Err(Left::ToMpi(why)),
             _ => Ok(()),
         }
     }
@@ -400,13 +405,16 @@ impl Communicator {
         }
     }
 
-    /// Whether all ranks say so: they may have made other communicators, each with other ranks.
+    /// Whether all ranks say so, which meet in that call: they may have made other communicators, each with other ranks.
+    ///
+    /// # Errors
+    /// As [`native::agree`]'s.
     ///
     /// # Safety
     /// A live communicator, all of whose ranks do the same.
-    unsafe fn all_say(&self, so: bool) -> bool {
-        let mut said = [c_int::from(so)];
-        native::agree(&mut said, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, self.comm) && said[0] == 1
+    unsafe fn all_say(&self, call: &'static str, so: bool) -> Result<bool, Error> {
+        let said = [c_int::from(so)];
+        Ok(native::agree(call, said, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, self.comm)? == Some([1]))
     }
 
     /// Whether it is that of all ranks.

@@ -124,9 +124,25 @@ size_t hypercoll_types(struct named *types, size_t room) {
     return n;
 }
 
-/* The group of datatypes that were asked for by their precision, by how they were made; 0 if they were made in another way. */
-int hypercoll_of_a_precision(int combiner, const char **name, uint32_t *group) {
-    switch (combiner) {
+/* How a datatype was made, and of how many integers and addresses, if these can be told. (What is made with large counts has none, and MPICH takes the
+ * question for an error, of the program's.) */
+static int envelope(MPI_Datatype type, int *integers, int *addresses) {
+    int how;
+#if MPI_VERSION >= 4
+    MPI_Count ints, places, large, types;
+    if (PMPI_Type_get_envelope_c(type, &ints, &places, &large, &types, &how) != MPI_SUCCESS || large > 0) return MPI_UNDEFINED;
+    *integers = (int)ints, *addresses = (int)places;
+    return how;
+#else
+    int types;
+    return PMPI_Type_get_envelope(type, integers, addresses, &types, &how) == MPI_SUCCESS ? how : MPI_UNDEFINED;
+#endif
+}
+
+/* The group of a datatype of Fortran that was asked for by its precision; 0 if it was made in another way. */
+int hypercoll_of_a_precision(MPI_Datatype type, const char **name, uint32_t *group) {
+    int integers, addresses;
+    switch (envelope(type, &integers, &addresses)) {
     case MPI_COMBINER_F90_REAL: *name = "MPI_Type_create_f90_real", *group = FLOATING; return 1;
     case MPI_COMBINER_F90_COMPLEX: *name = "MPI_Type_create_f90_complex", *group = COMPLEX; return 1;
     case MPI_COMBINER_F90_INTEGER: *name = "MPI_Type_create_f90_integer", *group = FORTRAN_INTEGER; return 1;
@@ -136,11 +152,9 @@ int hypercoll_of_a_precision(int combiner, const char **name, uint32_t *group) {
 
 /* How a datatype was made, if it is not a predefined one. */
 static int combiner(MPI_Datatype type, int *integers, int *addresses) {
-    int types, how;
     const char *name;
     uint32_t group;
-    if (PMPI_Type_get_envelope(type, integers, addresses, &types, &how) != MPI_SUCCESS) return MPI_UNDEFINED;
-    return hypercoll_of_a_precision(how, &name, &group) ? MPI_COMBINER_NAMED : how;
+    return hypercoll_of_a_precision(type, &name, &group) ? MPI_COMBINER_NAMED : envelope(type, integers, addresses);
 }
 
 /* So many elements, each a piece of bytes: whether they are one piece. */
@@ -152,7 +166,7 @@ static int repeated(MPI_Count count, MPI_Count *bytes, MPI_Aint *extent) {
 }
 
 /* Whether it is told by how a datatype was made that the data of an element is one piece, in the order in which it is sent; its bytes, and those
- * from one element to the next. (What is made with large counts, of which MPI has no such numbers, is not told.) */
+ * from one element to the next. */
 int hypercoll_is_piece(MPI_Datatype type, MPI_Count *bytes, MPI_Aint *extent) {
     static const int known[][3] = {{MPI_COMBINER_DUP, 0, 0}, {MPI_COMBINER_RESIZED, 0, 2}, {MPI_COMBINER_CONTIGUOUS, 1, 0}, {MPI_COMBINER_VECTOR, 3, 0}, {MPI_COMBINER_HVECTOR, 2, 1}};
     int integers, addresses, n[3], at = 0, how = combiner(type, &integers, &addresses);

@@ -43,6 +43,7 @@ pub mod fortran;
 mod heap;
 pub mod interface;
 mod kind;
+mod left;
 mod native;
 mod operation;
 mod quick;

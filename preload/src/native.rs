@@ -2,6 +2,7 @@
 
 pub use ::mpi::ffi;
 use ::mpi::ffi::{MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_Op};
+use hypercoll::Error;
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_void, CStr};
 
@@ -27,7 +28,7 @@ struct NamedOperation {
 extern "C" {
     fn hypercoll_types(types: *mut NamedType, room: usize) -> usize;
     fn hypercoll_operations(operations: *mut NamedOperation, room: usize) -> usize;
-    fn hypercoll_of_a_precision(combiner: c_int, name: *mut *const c_char, group: *mut u32) -> c_int;
+    fn hypercoll_of_a_precision(datatype: MPI_Datatype, name: *mut *const c_char, group: *mut u32) -> c_int;
     fn hypercoll_is_piece(datatype: MPI_Datatype, bytes: *mut ffi::MPI_Count, extent: *mut ffi::MPI_Aint) -> c_int;
     static hypercoll_in_place: *const c_void;
     #[cfg(open_mpi)]
@@ -95,13 +96,9 @@ pub fn types() -> HashMap<usize, Named> {
 /// A datatype of Fortran that is predefined and has no name: it was asked for by its precision or its range
 /// (`MPI_Type_create_f90_real` and the like).
 pub fn of_a_precision(datatype: MPI_Datatype) -> Option<Named> {
-    let mut said: [c_int; 4] = [0; 4];
-    let [integers, addresses, types, combiner] = &mut said;
-    // SAFETY: valid out parameters.
-    let code = unsafe { ffi::PMPI_Type_get_envelope(datatype, integers, addresses, types, combiner) };
     let (mut name, mut group) = (std::ptr::null(), 0);
-    // SAFETY: as above; a constant is put there, if it is such a datatype.
-    let is_one = code == SUCCESS && unsafe { hypercoll_of_a_precision(*combiner, &mut name, &mut group) } != 0;
+    // SAFETY: valid out parameters; a constant is put there, if it is such a datatype.
+    let is_one = unsafe { hypercoll_of_a_precision(datatype, &mut name, &mut group) } != 0;
     // SAFETY: a constant of C's.
     is_one.then(|| Named { name: unsafe { text(name) }, group })
 }
@@ -274,23 +271,29 @@ pub fn commutes(op: MPI_Op, alone: MPI_Comm) -> Option<bool> {
     known.then_some(commutes != 0)
 }
 
-/// Combines values of all ranks of a communicator, which call this together; whether MPI could do it. Other threads have their turns
-/// meanwhile.
+/// Values of all ranks of a communicator combined, which meet in that call of the program's; `None` if MPI could not do it. Other threads
+/// have their turns meanwhile, and calls under way are moved: a rank may come only when one is over that it has started on another communicator.
+///
+/// # Errors
+/// Ranks that do not come for longer than the user is patient.
 ///
 /// # Safety
 /// A live communicator, and a datatype and an operation for such values.
-pub unsafe fn agree<T>(values: &mut [T], datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) -> bool {
-    let (mut request, mut done) = (ffi::RSMPI_REQUEST_NULL, 0);
-    let (at, count) = (values.as_mut_ptr().cast::<c_void>(), values.len() as c_int);
-    let mut code = ffi::PMPI_Iallreduce(in_place(), at, count, datatype, op, comm, &mut request);
-    while code == SUCCESS && done == 0 {
-        crate::requests::give_way();
-        // Another rank may come only when a call that it has started on another communicator is over.
-        hypercoll::raw::progress();
-        code = ffi::PMPI_Test(&mut request, &mut done, ffi::RSMPI_STATUS_IGNORE);
-        if done == 0 {
-            std::thread::yield_now();
-        }
+pub unsafe fn agree<T, V: AsMut<[T]>>(
+    call: &'static str,
+    values: V,
+    datatype: MPI_Datatype,
+    op: MPI_Op,
+    comm: MPI_Comm,
+) -> Result<Option<V>, Error> {
+    let start = |values: &mut V, request: &mut ffi::MPI_Request| {
+        let values = values.as_mut();
+        let (at, count) = (values.as_mut_ptr().cast::<c_void>(), values.len() as c_int);
+        ffi::PMPI_Iallreduce(in_place(), at, count, datatype, op, comm, request)
+    };
+    match hypercoll::raw::together(comm, call, values, start, &crate::requests::give_way) {
+        Ok(values) => Ok(Some(values)),
+        Err(error @ Error::Timeout { .. }) => Err(error),
+        Err(_) => Ok(None),
     }
-    code == SUCCESS
 }

@@ -176,14 +176,14 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
     let since = session::facts().asked.report.is_some().then(Instant::now);
     let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
     let form = native.how.form();
-    let mut outcome = (*own).serves(kind, form);
+    let mut outcome = (*own).serves(kind, form).map_err(Left::ToMpi);
     if step == Step::Prepare {
         // All ranks make it, also if MPI is to refuse it on some: see `lane`.
-        outcome = outcome.and_then(|()| Communicator::count(own, form, &turn));
+        outcome = outcome.and_then(|()| Communicator::count(own, kind.name(), form, &turn));
     }
     // They stay until MPI has been called, if it makes the call.
     let mut pins = Pinned::default();
-    let outcome = outcome.map_err(Left::ToMpi).and_then(|()| {
+    let outcome = outcome.and_then(|()| {
         let first = match &(*own).cube {
             Cube::Ours(cube) => Some(Rc::clone(cube)),
             _ => None,
@@ -194,11 +194,11 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
         let outcome = plan(&mut ours);
         pins = std::mem::take(&mut ours.pins);
         let is_ours = matches!(outcome, Err(Left::ToLater));
-        let lane = (step == Step::Prepare).then(|| Communicator::lane(own, is_ours));
+        let lane = (step == Step::Prepare).then(|| Communicator::lane(own, kind.name(), is_ours));
         match (outcome, ours.start) {
             (Ok(()), Some(start)) => Ok((ours.bytes, *start)),
             (Err(Left::ToLater), Some(mut start)) => {
-                start.cube = lane.unwrap_or(Err("nothing that is made")).map_err(Left::ToMpi)?;
+                start.cube = lane.unwrap_or(Err(Left::ToMpi("nothing that is made")))?;
                 Ok((ours.bytes, *start))
             }
             (Err(why), _) => Err(why),

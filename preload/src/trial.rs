@@ -9,6 +9,7 @@
 use crate::native::{self, ffi};
 use crate::quick;
 use ffi::MPI_Comm;
+use hypercoll::Error;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// How much longer than MPI's our calls may take: differences below that are none.
@@ -21,6 +22,8 @@ pub struct Trial {
     ours: Vec<f64>,
     natives: Vec<f64>,
     verdict: Option<Who>,
+    /// The last one that there was.
+    last: Option<Who>,
     /// Calls for which the verdict stands yet, and how many trials there have been.
     stands: Box<AtomicU64>,
     trials: u32,
@@ -68,14 +71,17 @@ pub fn class(bytes: usize) -> u32 {
 }
 
 impl Trial {
-    /// What is to be done with the next call; all ranks of the communicator ask this together.
+    /// What is to be done with the next call, of that name; all ranks of the communicator ask this together.
+    ///
+    /// # Errors
+    /// As [`native::agree`]'s.
     ///
     /// # Safety
     /// A live communicator.
-    pub unsafe fn next(&mut self, bytes: usize, comm: MPI_Comm) -> Next {
+    pub unsafe fn next(&mut self, call: &'static str, bytes: usize, comm: MPI_Comm) -> Result<Next, Error> {
         if let Some(who) = self.verdict {
             if self.uses_up() {
-                return Next::By(who);
+                return Ok(Next::By(who));
             }
             (self.verdict, self.calls) = (None, 0);
         }
@@ -83,8 +89,8 @@ impl Trial {
         let (length, untimed) = turn(1usize.checked_shl(2 * class(bytes)).unwrap_or(usize::MAX));
         let length = length << self.doubled;
         if self.calls == TURNS * length {
-            let (who, clear) = decided([&mut self.ours, &mut self.natives].map(mean), comm);
-            self.verdict = Some(who);
+            let (who, clear) = decided(call, [&mut self.ours, &mut self.natives].map(mean), comm)?;
+            (self.verdict, self.last) = (Some(who), Some(who));
             // Calls that were remembered by the last one would come to life again.
             quick::forget_of(self.stands());
             if !clear {
@@ -92,16 +98,12 @@ impl Trial {
             }
             self.stands.store(STANDS << (2 * self.trials.min(RAREST)), Relaxed);
             self.trials += 1;
-            return Next::By(who);
+            return Ok(Next::By(who));
         }
         let who = if (self.calls / length).is_multiple_of(2) { Who::Ours } else { Who::Native };
         let timed = self.calls % length >= untimed;
         self.calls += 1;
-        if timed {
-            Next::Timed(who)
-        } else {
-            Next::By(who)
-        }
+        Ok(if timed { Next::Timed(who) } else { Next::By(who) })
     }
 
     fn uses_up(&self) -> bool {
@@ -118,9 +120,10 @@ impl Trial {
         self.verdict.is_some()
     }
 
-    /// Whether it has been decided for native MPI.
+    /// Whether it was last decided for native MPI. That changes in calls only in which ranks meet: a nonblocking call may come before another one
+    /// on one rank, and after it on the next.
     pub fn is_native(&self) -> bool {
-        self.verdict == Some(Who::Native)
+        self.last == Some(Who::Native)
     }
 
     /// Notes what a timed call has taken.
@@ -152,9 +155,9 @@ fn mean(times: &mut Vec<f64>) -> f64 {
 }
 
 /// What follows from the means of all ranks, and whether it is clear.
-unsafe fn decided(mut means: [f64; 2], comm: MPI_Comm) -> (Who, bool) {
-    let agreed = native::agree(&mut means, ffi::RSMPI_DOUBLE, ffi::RSMPI_MAX, comm);
-    let [ours, natives] = means;
-    let who = if agreed && ours > ALIKE * natives { Who::Native } else { Who::Ours };
-    (who, ours > CLEAR * natives || natives > CLEAR * ours)
+unsafe fn decided(call: &'static str, means: [f64; 2], comm: MPI_Comm) -> Result<(Who, bool), Error> {
+    let agreed = native::agree(call, means, ffi::RSMPI_DOUBLE, ffi::RSMPI_MAX, comm)?;
+    let Some([ours, natives]) = agreed else { return Ok((Who::Ours, false)) };
+    let who = if ours > ALIKE * natives { Who::Native } else { Who::Ours };
+    Ok((who, ours > CLEAR * natives || natives > CLEAR * ours))
 }

@@ -209,6 +209,13 @@ fn wrong_programs_get_errors_on_all_ranks() {
         let said = [&output.stdout, &output.stderr].iter().any(|text| text.contains("rank 1 has ended"));
         assert!(said || launcher, "{}", output.told());
     }
+    // Nor does a rank wait for ever, or in silence, where ranks meet before a call is ours.
+    let patience = [("HYPERCOLL_ROLL_CALL", "1"), ("HYPERCOLL_TIMEOUT", "2,error")];
+    let output =
+        through_hypercoll(&[("HYPERCOLL_FROM_CALL", "4"), patience[0], patience[1]], 3, &program, &["away", "return"]);
+    let said = output.stdout.clone() + &output.stderr;
+    assert!(said.contains("allreduce: no progress for 1 s; not all ranks"), "{}", output.told());
+    assert!(said.contains("allreduce: HYPERCOLL_TIMEOUT: ") && said.contains("rank 2: and then"), "{}", output.told());
     // Over shared memory, and where MPI's messages are all there is.
     let output = through_hypercoll(&[ALL[0], ALL[1], OFF], 3, &program, &["calls", "return"]);
     let texts = [&output.stdout, &output.stderr].map(|text| text.matches(differ[0]).count());
@@ -333,8 +340,11 @@ fn over_links_the_machine_is_measured_briefly_at_first() {
     let program = built_with_header("tests/programs/settled.c", "settled-apart");
     let program = program.to_str().expect("a path");
     let variables = [ALL[0], ALL[1], ("OMPI_MCA_btl", "tcp,self")];
-    let longer = ["briefly", "measured", "measured"];
-    for (ranks, calls, count, said) in [(4, "300", "2", ["briefly"; 3]), (2, "66", "3000000", longer)] {
+    // Two ranks have no choice at first that would be worth it.
+    let longer = ["built in", "measured", "measured"];
+    for (ranks, calls, count, said) in
+        [(4, "300", "2", ["briefly"; 3]), (2, "300", "2", ["built in"; 3]), (2, "66", "3000000", longer)]
+    {
         let words = ["-r", "-u", program, calls, count];
         settles(&mpirun_with(&variables, ranks, Path::new("unshare"), &words), ranks, said);
     }

@@ -97,6 +97,31 @@ pub fn told_by_rank_0(comm: &impl mpi::traits::Communicator, call: &'static str,
     crate::executor::mpi::by_rank_0(comm.as_raw(), call, Patience::of_environment().unwrap_or_default(), text)
 }
 
+/// Starts something nonblocking of MPI's on a communicator, in some memory, and waits until it is done (all ranks call this together); the
+/// memory again. While it waits, calls under way are moved, `meanwhile` is called, and what the environment says of waiting holds.
+///
+/// # Errors
+/// What `start` returns, if that is no success; [`Error::Timeout`](crate::Error::Timeout) if ranks are missing, who are waited for as the patience of
+/// `HYPERCOLL_TIMEOUT` says; MPI then keeps the memory.
+///
+/// # Safety
+/// A live communicator, and `start` starts what uses no other memory.
+#[cfg(feature = "mpi")]
+pub unsafe fn together<T>(
+    comm: mpi::ffi::MPI_Comm,
+    call: &'static str,
+    memory: T,
+    start: impl FnOnce(&mut T, &mut mpi::ffi::MPI_Request) -> std::ffi::c_int,
+    meanwhile: &dyn Fn(),
+) -> Result<T> {
+    let meanwhile = || {
+        meanwhile();
+        progress();
+    };
+    let patience = Patience::of_environment().unwrap_or_default();
+    crate::executor::mpi::together(comm, call, patience, &meanwhile, memory, start)
+}
+
 /// Packs the data of elements that are not contiguous, one after another without gaps, and unpacks it.
 pub trait Packing {
     /// The data of `count` elements at an address, into as many times [`Datatype::size`] bytes.

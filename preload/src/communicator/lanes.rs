@@ -7,6 +7,7 @@
 
 use super::{Communicator, Cube, MANY_CALLS, WORTH};
 use crate::attributes::Duplicated;
+use crate::left::Left;
 use crate::native::{self, ffi};
 use crate::requests;
 use ffi::MPI_Comm;
@@ -27,12 +28,12 @@ const LANES: usize = 256;
 const BITS: usize = u64::BITS as usize;
 
 impl Communicator {
-    /// A hypercube beside the first one.
+    /// A hypercube beside the first one, which is made in that call.
     ///
     /// # Safety
     /// As for [`Communicator::make`].
-    pub(super) unsafe fn another(&self) -> Option<Rc<Hypercube>> {
-        let (cube, _) = made(self.comm, self.measures, []).ok()?;
+    pub(super) unsafe fn another(&self, call: &'static str) -> Option<Rc<Hypercube>> {
+        let (cube, _) = made(call, self.comm, self.measures, []).ok()?;
         // They have been accepted.
         let _ = cube.avoid_links(&self.avoid);
         Some(Rc::new(cube))
@@ -43,7 +44,7 @@ impl Communicator {
     ///
     /// # Safety
     /// As for [`Communicator::make`].
-    pub(super) unsafe fn look(&mut self) {
+    pub(super) unsafe fn look(&mut self, call: &'static str) {
         let Cube::Ours(known) = &self.cube else { return };
         while self.next_look <= self.calls {
             self.next_look *= 2;
@@ -55,8 +56,8 @@ impl Communicator {
             return;
         }
         self.measures = true;
-        let Some(cube) = self.in_place_of(known) else { return };
-        let started = self.started.as_ref().and_then(|known| self.in_place_of(known));
+        let Some(cube) = self.in_place_of(known, call) else { return };
+        let started = self.started.as_ref().and_then(|known| self.in_place_of(known, call));
         self.cube = Cube::Ours(cube);
         self.started = started.or_else(|| self.started.take());
         self.lanes.clear();
@@ -81,8 +82,8 @@ impl Communicator {
         Ok(any[0] == 1)
     }
 
-    unsafe fn in_place_of(&self, known: &Hypercube) -> Option<Rc<Hypercube>> {
-        let cube = self.another()?;
+    unsafe fn in_place_of(&self, known: &Hypercube, call: &'static str) -> Option<Rc<Hypercube>> {
+        let cube = self.another(call)?;
         // Neither of them is in the middle of a call.
         let _ = cube.count_on(known);
         Some(cube)
@@ -96,9 +97,12 @@ impl Communicator {
     /// A hypercube for a persistent request: one that no request has any more, on any rank, or a new one. Every rank says whether the request
     /// `is_ours`, so that none waits for one whose arguments are MPI's to refuse: it must be on all.
     ///
+    /// # Errors
+    /// Why there is none.
+    ///
     /// # Safety
     /// A live communicator, all of whose ranks do the same.
-    pub unsafe fn lane(own: *mut Communicator, is_ours: bool) -> Result<Rc<Hypercube>, &'static str> {
+    pub unsafe fn lane(own: *mut Communicator, call: &'static str, is_ours: bool) -> Result<Rc<Hypercube>, Left> {
         let own = &mut *own;
         // A bit for each, after a word for the request.
         let mut all = vec![0u64; 1 + own.lanes.len().div_ceil(BITS)];
@@ -107,11 +111,10 @@ impl Communicator {
             let is_free = Rc::strong_count(cube) == 1 && !cube.is_broken();
             all[1 + at / BITS] |= u64::from(is_free) << (at % BITS);
         }
-        if !native::agree(&mut all, ffi::RSMPI_UINT64_T, ffi::RSMPI_BAND, own.comm) {
-            return Err("ranks that cannot agree");
-        }
+        let agreed = native::agree(call, all, ffi::RSMPI_UINT64_T, ffi::RSMPI_BAND, own.comm)?;
+        let all = agreed.ok_or(Left::ToMpi("ranks that cannot agree"))?;
         if all[0] == 0 {
-            return Err("arguments that are MPI's to refuse on some rank");
+            return Err(Left::ToMpi("arguments that are MPI's to refuse on some rank"));
         }
         let free = all[1..].iter().enumerate().find(|(_, word)| **word != 0);
         if let Some((word, bits)) = free {
@@ -119,9 +122,9 @@ impl Communicator {
         }
         // On all ranks alike, as they have made all of them together.
         if own.lanes.len() == LANES {
-            return Err("as many persistent requests as are served at a time");
+            return Err(Left::ToMpi("as many persistent requests as are served at a time"));
         }
-        let cube = own.another().ok_or("no hypercube can be made")?;
+        let cube = own.another(call).ok_or(Left::ToMpi("no hypercube can be made"))?;
         own.lanes.push(Rc::clone(&cube));
         Ok(cube)
     }
@@ -136,9 +139,10 @@ impl Communicator {
     }
 }
 
-/// A hypercube of a communicator's ranks, if all of them could make theirs, and the least of what each rank says; if not, why this one could
-/// not. Whether it `measures` what is not known of the machine is the same on all.
+/// A hypercube of a communicator's ranks, which meet in that call, if all of them could make theirs, and the least of what each rank says; if
+/// not, why this one could not. Whether it `measures` what is not known of the machine is the same on all.
 pub(super) unsafe fn made<const N: usize>(
+    call: &'static str,
     comm: MPI_Comm,
     measures: bool,
     said: [c_int; N],
@@ -155,10 +159,14 @@ pub(super) unsafe fn made<const N: usize>(
             false => Hypercube::unmeasured(&*borrowed),
         }
     };
-    let mut all: Vec<c_int> = [c_int::from(made.is_ok())].into_iter().chain(said).collect();
-    let agreed = native::agree(&mut all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm) && all[0] == 1;
-    match made {
-        Ok(cube) if agreed => Ok((cube, std::array::from_fn(|at| all[1 + at]))),
-        made => Err(made.err()),
+    if let Err(error @ Error::Timeout { .. }) = made {
+        // Nor would those come now that have not come in that time.
+        return Err(Some(error));
+    }
+    let all: Vec<c_int> = [c_int::from(made.is_ok())].into_iter().chain(said).collect();
+    let agreed = native::agree(call, all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm).map_err(Some)?;
+    match (made, agreed) {
+        (Ok(cube), Some(all)) if all[0] == 1 => Ok((cube, std::array::from_fn(|at| all[1 + at]))),
+        (made, _) => Err(made.err()),
     }
 }

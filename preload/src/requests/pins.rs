@@ -17,8 +17,8 @@ pub enum Pin {
 #[derive(Default)]
 struct Uses {
     calls: usize,
-    /// Whether the program has freed it.
-    freed: bool,
+    /// How often the program has freed it: MPI may have given it other references, which are the same handle.
+    freed: usize,
 }
 
 type Table = FxHashMap<usize, Uses>;
@@ -61,18 +61,18 @@ impl Pins {
     fn free_later(&mut self, pin: Pin) -> bool {
         let (table, word) = self.uses(pin);
         let used = table.get_mut(&word);
-        used.map(|uses| uses.freed = true).is_some()
+        used.map(|uses| uses.freed += 1).is_some()
     }
 
-    /// One use of it ends; whether it is to be freed.
-    fn end(&mut self, pin: Pin) -> bool {
+    /// One use of it ends; how often it is to be freed.
+    fn end(&mut self, pin: Pin) -> usize {
         let (table, word) = self.uses(pin);
-        let Some(uses) = table.get_mut(&word) else { return false };
+        let Some(uses) = table.get_mut(&word) else { return 0 };
         uses.calls -= 1;
         if uses.calls > 0 {
-            return false;
+            return 0;
         }
-        table.remove(&word).is_some_and(|uses| uses.freed)
+        table.remove(&word).map_or(0, |uses| uses.freed)
     }
 }
 
@@ -97,15 +97,15 @@ impl Drop for Pinned {
         }
         let turn = turn::take();
         for &pin in &self.pins {
-            if !session::tables(&turn).requests.pins.end(pin) {
-                continue;
-            }
-            // SAFETY: the program has given it up, and nobody uses it.
-            unsafe {
-                match pin {
-                    Pin::Type(mut datatype) => ffi::PMPI_Type_free(&mut datatype),
-                    Pin::Operation(mut op) => ffi::PMPI_Op_free(&mut op),
-                };
+            let times = session::tables(&turn).requests.pins.end(pin);
+            for _ in 0..times {
+                // SAFETY: the program has given it up so often, and nobody uses it.
+                unsafe {
+                    match pin {
+                        Pin::Type(mut datatype) => ffi::PMPI_Type_free(&mut datatype),
+                        Pin::Operation(mut op) => ffi::PMPI_Op_free(&mut op),
+                    };
+                }
             }
         }
     }

@@ -24,6 +24,11 @@ static inline MPI_Count *large(const int *list, MPI_Comm comm) {
 #define N(list, comm) large(list, comm)
 #define D(list, comm) ((MPI_Aint *)large(list, comm))
 
+/* Datatypes that are made with large counts, of which the functions for others tell nothing. */
+#define MPI_Type_contiguous MPI_Type_contiguous_c
+#define MPI_Type_vector MPI_Type_vector_c
+#define MPI_Type_create_resized MPI_Type_create_resized_c
+
 #define MPI_Bcast MPI_Bcast_c
 #define MPI_Gather MPI_Gather_c
 #define MPI_Scatter MPI_Scatter_c

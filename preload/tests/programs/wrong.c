@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
@@ -32,6 +33,13 @@ int main(int argc, char **argv) {
         if (code == MPI_SUCCESS) code = MPI_Barrier(comm);
     } else if (strcmp(what, "leaves") == 0) {
         if (rank == 1) _Exit(0);
+        code = MPI_Allreduce(MPI_IN_PLACE, numbers, 4, MPI_INT, MPI_SUM, comm);
+    } else if (strcmp(what, "away") == 0) {
+        /* Rank 1 comes too late. */
+        if (rank == 1) {
+            sleep(6);
+            _Exit(0);
+        }
         code = MPI_Allreduce(MPI_IN_PLACE, numbers, 4, MPI_INT, MPI_SUM, comm);
     } else if (strcmp(what, "leaves-later") == 0) {
         const int own = argc > 3 ? atoi(argv[3]) : 0;

@@ -48,6 +48,7 @@ mod yielding;
 pub(crate) use ending::{before_mpi_ends, For};
 pub(crate) use meeting::Found;
 pub(crate) use own_core::OwnCore;
+pub(crate) use together::together;
 pub(crate) use told::by_rank_0;
 pub(crate) use transport::MpiTransport;
 

@@ -76,7 +76,8 @@ impl Progress {
         // SAFETY: constant handles of MPI, initialised by the rsmpi support library, and a valid out parameter.
         let comm = unsafe {
             let mut comm = ffi::RSMPI_COMM_NULL;
-            accept("MPI_Comm_dup", ffi::PMPI_Comm_dup(ffi::RSMPI_COMM_SELF, &mut comm))?;
+            // A duplicate would take the program's attributes with it.
+            accept("MPI_Comm_split", ffi::PMPI_Comm_split(ffi::RSMPI_COMM_SELF, 0, 0, &mut comm))?;
             accept("MPI_Comm_set_errhandler", ffi::PMPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN))?;
             comm
         };

@@ -51,6 +51,21 @@ impl Waits<'_> {
     }
 }
 
+/// Starts something nonblocking on a communicator, in some memory, and waits until it is done; the memory again.
+///
+/// # Errors
+/// As [`UnderWay::wait`]'s.
+pub(crate) fn together<T>(
+    comm: ffi::MPI_Comm,
+    call: &'static str,
+    patience: Patience,
+    meanwhile: &dyn Fn(),
+    memory: T,
+    start: impl FnOnce(&mut T, &mut ffi::MPI_Request) -> c_int,
+) -> Result<T> {
+    UnderWay::start(call, memory, start)?.wait(&Waits { call, comm, patience, meanwhile })
+}
+
 /// Something that has been started in some memory. If it is dropped before it is done, MPI may still use the memory, whenever the
 /// last rank comes: it is left to it.
 pub(super) struct UnderWay<T> {

@@ -1,0 +1,17 @@
+//! Why a call is not over, or not under way.
+
+use hypercoll::Error;
+
+pub enum Left {
+    /// MPI is to make it, and why.
+    ToMpi(&'static str),
+    /// It is ours, and was only to be prepared.
+    ToLater,
+    Failed(Error),
+}
+
+impl From<Error> for Left {
+    fn from(error: Error) -> Left {
+        Left::Failed(error)
+    }
+}
