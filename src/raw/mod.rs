@@ -97,12 +97,12 @@ pub fn told_by_rank_0(comm: &impl mpi::traits::Communicator, call: &'static str,
     crate::executor::mpi::by_rank_0(comm.as_raw(), call, Patience::of_environment().unwrap_or_default(), text)
 }
 
-/// Starts something nonblocking of MPI's on a communicator, in some memory, and waits until it is done (all ranks call this together); the
-/// memory again. While it waits, calls under way are moved, `meanwhile` is called, and what the environment says of waiting holds.
+/// Starts something nonblocking of MPI's on a communicator, in some memory, and waits until it is done (all ranks call this together, in what
+/// is named); the memory again. While ranks wait for each other, as `HYPERCOLL_ROLL_CALL` and `HYPERCOLL_TIMEOUT` say, calls under way are moved,
+/// and `meanwhile` is called.
 ///
 /// # Errors
-/// What `start` returns, if that is no success; [`Error::Timeout`](crate::Error::Timeout) if ranks are missing, who are waited for as the patience of
-/// `HYPERCOLL_TIMEOUT` says; MPI then keeps the memory.
+/// [`Error::Mpi`] if `start` returns no success, and [`Error::Timeout`]: then MPI keeps the memory.
 ///
 /// # Safety
 /// A live communicator, and `start` starts what uses no other memory.
