@@ -209,6 +209,23 @@ fn whole_vectors_and_packets_of_few_links_wait_where_ranks_take_turns() {
     }
 }
 
+/// Two ranks: what both combine as a whole comes from memory where halves would do. (Microseconds on the processor of [`MEASURED_AMD`]; 4 MiB once went by
+/// `recursive_doubling`.)
+#[test]
+fn two_ranks_combine_a_half_each_of_what_does_not_stay_in_the_caches() {
+    let times = [(8 << 10, [0.8, 1.0]), (4 << 20, [358.0, 265.0])];
+    let shared = Some(SharedMemory { cores: 2, cache: Some(1 << 20) });
+    let [tau, hop, t_c] = [0.072e-6, 0.189e-6, 0.0367e-9];
+    let machine = Machine { tau, hop, t_c, piped: Some(t_c), shared, ..Machine::shared_memory(2) };
+    for (bytes, [whole, halves]) in times {
+        let call = Call::new(Collective::AllReduce, 2, bytes / ELEMENT);
+        let found =
+            chosen(&call, &Options::default(), &Machine { single_copy_from: Some(usize::MAX), ..machine.clone() });
+        let expected = if whole < halves { "recursive_doubling" } else { "histogram" };
+        assert_eq!(found.algorithm.name, expected, "{bytes} B");
+    }
+}
+
 /// By hand: the pipe between two of 8 ranks has 64 KiB, between two of 16 half of that. Of vectors as long as three pipes a root that combines
 /// seven waits twice for each besides the one hop, while a gather of as much, or a root with a core of its own, does not.
 #[test]
