@@ -9,6 +9,8 @@ mod explain;
 mod export;
 mod figures;
 mod growth;
+#[cfg(feature = "mpi")]
+mod launch;
 mod machine;
 mod output;
 mod plot;

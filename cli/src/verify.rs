@@ -107,6 +107,7 @@ fn under_mpi(args: &VerifyArgs, out: &mut dyn Write) -> std::result::Result<(), 
     use mpi::traits::*;
     let universe = mpi::initialize().ok_or_else(|| "MPI is initialised already".to_string())?;
     let world = universe.world();
+    crate::launch::check(&world)?;
     let cube = Hypercube::new(&world).map_err(|e| e.to_string())?;
     cube.synchronous_sends(args.synchronous);
     let mut tally = verify(args, &cube);

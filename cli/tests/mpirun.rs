@@ -243,6 +243,22 @@ fn a_rank_that_cannot_begin_ends_the_job() {
     }
 }
 
+/// Another MPI's launcher has started two processes, and each is alone: none of them says that all is well.
+#[test]
+fn ranks_that_do_not_find_each_other_say_so() {
+    let other = if launcher().1 { "PMI_SIZE" } else { "OMPI_COMM_WORLD_SIZE" };
+    for subcommand in ["verify", "bench", "tune"] {
+        let mut command = Command::new(hypercoll());
+        command.arg(subcommand).env(other, "2");
+        let output = {
+            let _turn = turn();
+            run(command)
+        };
+        assert_eq!((output.code, &*output.stdout), (Some(2), ""), "{subcommand}: {}", output.told());
+        assert!(output.stderr.contains("has started 2 processes"), "{subcommand}: {}", output.told());
+    }
+}
+
 /// A rank that stands still is found out by the one that waits for it.
 #[test]
 fn a_rank_that_waits_in_vain_ends_the_job() {

@@ -185,17 +185,18 @@ pub fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Failure> {
 
 #[cfg(feature = "mpi")]
 fn under_mpi(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    use crate::launch;
     use mpi::traits::Communicator;
     if args.native == NativeMode::Best {
         native::allow_forcing();
     }
     let universe = mpi::initialize().ok_or_else(|| "MPI is initialised already".to_string())?;
+    launch::check(&universe.world())?;
     let cube = Hypercube::new(&universe.world()).map_err(|error| error.to_string())?;
     let native = Native::new(universe.world());
     let host = mpi::environment::processor_name().unwrap_or_else(|_| "unnamed host".into());
-    let library = mpi::environment::library_version().unwrap_or_else(|_| "unknown".into());
     let (version, subversion) = mpi::environment::version();
-    let library = Library { name: short(&library), standard: Some(format!("{version}.{subversion}")) };
+    let library = Library { name: launch::library(), standard: Some(format!("{version}.{subversion}")) };
     debug_assert_eq!(universe.world().size() as usize, cube.size());
     let outcome = on_rank(args, &Side { cube: &cube, native: Some(&native) }, &host, library, out);
     // While MPI is up: when the first rank has gone with an error, the launcher ends the others, and their words are lost.
@@ -214,13 +215,6 @@ fn under_mpi(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Failure> {
 #[cfg(not(feature = "mpi"))]
 fn under_mpi(_: &BenchArgs, _: &mut dyn Write) -> Result<(), Failure> {
     Err(Failure::Usage("this hypercoll was built without MPI; use --threads RANKS".into()))
-}
-
-/// The name and version out of what MPI libraries say of themselves.
-#[cfg(feature = "mpi")]
-fn short(library: &str) -> String {
-    let line = library.lines().next().unwrap_or_default();
-    line.split(", package").next().unwrap_or(line).trim_end_matches('\0').trim().to_string()
 }
 
 /// The MPI library.

@@ -74,6 +74,7 @@ pub fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Failure> {
     }
     Overrides::VARIABLES.iter().chain(&["HYPERCOLL_MEASURE"]).for_each(|name| std::env::remove_var(name));
     let universe = mpi::initialize().ok_or_else(|| "MPI is initialised already".to_string())?;
+    crate::launch::check(&universe.world())?;
     let ranks = ranks::Ranks::new(universe.world())?;
     let outcome = match args.check {
         _ if ranks.size < 2 => {
