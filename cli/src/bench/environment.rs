@@ -5,7 +5,6 @@ use super::results::{Environment, Host};
 use super::Side;
 use hypercoll::select::tuning::cpu_name;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Bytes of a host's name, and of the set of its processors, in what ranks tell each other.
@@ -112,11 +111,9 @@ pub fn environment(
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok();
     Environment {
         hypercoll: env!("CARGO_PKG_VERSION").into(),
-        // The workspace's tree: this package has none of its own.
-        commit: std::env::var("HYPERCOLL_COMMIT")
-            .ok()
-            .or_else(|| commit(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))),
-        date: date(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())),
+        commit: option_env!("HYPERCOLL_COMMIT").map(String::from),
+        profile: env!("HYPERCOLL_PROFILE").into(),
+        date: now(),
         hosts,
         fabric,
         cpu: cpu_name(),
@@ -124,9 +121,14 @@ pub fn environment(
         mpi_library,
         mpi_standard,
         variables: variables(),
-        command_line: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        command_line: command_line(),
         debug_build: cfg!(debug_assertions),
     }
+}
+
+/// What the program was called with.
+pub fn command_line() -> Vec<String> {
+    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
 fn variables() -> BTreeMap<String, String> {
@@ -137,26 +139,6 @@ fn variables() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The commit of the source tree, if it is still where the program was built and under git. Git itself is not asked: a
-/// process that has initialised MPI had better not fork.
-fn commit(tree: &Path) -> Option<String> {
-    let read = |path: PathBuf| std::fs::read_to_string(path).ok().map(|text| text.trim().to_string());
-    // Where a tree is one of several, `.git` is a file that names a folder, in which another file names what they have in common.
-    let place = tree.join(".git");
-    let git = read(place.clone()).and_then(|text| Some(tree.join(text.strip_prefix("gitdir: ")?))).unwrap_or(place);
-    let common = read(git.join("commondir")).map_or(git.clone(), |common| git.join(common));
-    let head = read(git.join("HEAD"))?;
-    let Some(reference) = head.strip_prefix("ref: ") else {
-        return Some(head);
-    };
-    let packed = || {
-        let text = read(common.join("packed-refs"))?;
-        let mut lines = text.lines().filter_map(|line| line.split_once(' '));
-        lines.find(|(_, name)| *name == reference).map(|(commit, _)| commit.to_string())
-    };
-    read(common.join(reference)).or_else(packed)
-}
-
 /// Whether waiting ranks give up the processor, as far as Open MPI's settings tell.
 pub fn yields() -> bool {
     #[cfg(feature = "mpi")]
@@ -165,8 +147,13 @@ pub fn yields() -> bool {
     false
 }
 
-/// Seconds since 1970 as RFC 3339, in UTC.
-pub fn date(seconds: u64) -> String {
+/// The time as RFC 3339, in UTC.
+pub fn now() -> String {
+    date(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()))
+}
+
+/// Seconds since 1970 in this form.
+fn date(seconds: u64) -> String {
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     // Days from 0000-03-01, so that leap days come last (Hinnant, "chrono-compatible low-level date algorithms").
     let shifted = days + 719_468;
@@ -197,32 +184,6 @@ mod tests {
         ] {
             assert_eq!(date(seconds), text);
         }
-    }
-
-    #[test]
-    fn a_commit_is_found_in_a_tree_and_in_one_of_several() {
-        let folder = std::env::temp_dir().join(format!("hypercoll-commit-{}", std::process::id()));
-        let file = |name: &str, text: &str| {
-            let path = folder.join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
-        let found = |tree: &str| commit(&folder.join(tree));
-        file("tree/.git/HEAD", "ref: refs/heads/main\n");
-        assert_eq!(found("tree"), None);
-        file("tree/.git/packed-refs", "# pack-refs with: peeled\n12 refs/heads/main2\n34 refs/heads/main\n");
-        assert_eq!(found("tree").as_deref(), Some("34"));
-        file("tree/.git/refs/heads/main", "56\n");
-        assert_eq!(found("tree").as_deref(), Some("56"));
-        file("other/.git", &format!("gitdir: {}\n", folder.join("tree/.git/worktrees/other").display()));
-        file("tree/.git/worktrees/other/HEAD", "ref: refs/heads/other\n");
-        file("tree/.git/worktrees/other/commondir", "../..\n");
-        file("tree/.git/refs/heads/other", "78\n");
-        assert_eq!(found("other").as_deref(), Some("78"));
-        file("tree/.git/worktrees/other/HEAD", "90\n");
-        assert_eq!(found("other").as_deref(), Some("90"));
-        assert_eq!(found("nowhere"), None);
-        std::fs::remove_dir_all(folder).unwrap();
     }
 
     fn message(name: &str, processors: &[usize], quota: u64) -> Vec<u8> {

@@ -9,7 +9,10 @@ use std::io::{self, Write};
 /// What is known before the measurement.
 pub fn header(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let environment = &results.environment;
-    let commit = environment.commit.as_deref().map_or(String::new(), |c| format!(" ({c:.10})"));
+    let commit = environment.commit.as_deref().map_or(String::new(), |commit| {
+        let (clean, dirty) = commit.strip_suffix("-dirty").map_or((commit, ""), |clean| (clean, "-dirty"));
+        format!(" ({clean:.10}{dirty})")
+    });
     writeln!(out, "# hypercoll {}{commit} bench, {}", environment.hypercoll, environment.date)?;
     writeln!(out, "# MPI: {}", environment.mpi_library)?;
     let hosts: Vec<String> = environment

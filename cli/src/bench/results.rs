@@ -50,8 +50,11 @@ pub enum Verdict {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Environment {
     pub hypercoll: String,
-    /// Of the source tree that the program was built from, as it is now.
+    /// That the program was built from, with `-dirty` if its source differs.
     pub commit: Option<String>,
+    /// Cargo's profile.
+    #[serde(default)]
+    pub profile: String,
     /// UTC, RFC 3339.
     pub date: String,
     pub hosts: Vec<Host>,

@@ -6,6 +6,7 @@ mod points;
 mod report;
 mod simulator;
 
+use crate::bench::environment::{command_line, now};
 use crate::bench::ELEMENT;
 use crate::call::RANKS;
 use crate::export::{Export, Format, Work};
@@ -144,11 +145,15 @@ pub fn run(args: &ScaleArgs, out: &mut dyn Write) -> Result<(), Failure> {
     if !args.draw {
         let points = points::chosen(args)?;
         let simgrid = SimGrid::new(&args.out.join("simgrid"), args.limit, args.end())?;
+        let date = now();
         let papers = if args.asks() { Vec::new() } else { papers::rows(&simgrid, &[3, 5])? };
         run_points(&simgrid, &points, args, |found| {
             let left_out = points.len() - found.len();
             let found: Vec<Value> = found.iter().map(Found::json).collect();
-            let results = json!({ "points": found, "left_out": left_out, "papers": papers });
+            let results = json!({
+                "hypercoll": env!("CARGO_PKG_VERSION"), "commit": option_env!("HYPERCOLL_COMMIT"), "date": date,
+                "command_line": command_line(), "points": found, "left_out": left_out, "papers": papers,
+            });
             fs::write(&path, format!("{results:#}\n")).map_err(|error| format!("out: {error}"))
         })?;
         let _ = fs::remove_dir_all(simgrid.directory());

@@ -119,7 +119,7 @@ fn tune(args: &TuneArgs, ranks: &ranks::Ranks, out: &mut dyn Write) -> Result<()
         return Err(Failure::Usage(place.err().unwrap_or_default()));
     }
     let before = place.as_ref().ok().and_then(Option::as_deref);
-    let wiring = before.and_then(|place| report::wiring(place, origin.hosts));
+    let wiring = before.and_then(|place| report::wiring(place, &origin));
     let progress = Progress::new(first);
     // Before and after all else: what disturbs the machine for a while is not in most of them.
     let mut at_work: Vec<_> = (0..AT_WORK / 2).map(|_| ranks.measured()).collect();

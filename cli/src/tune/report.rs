@@ -4,7 +4,7 @@ use super::calls::{Calls, Compared};
 use super::links::Links;
 use super::packet::Packet;
 use super::ranks::{Ranks, Value};
-use crate::bench::environment::date;
+use crate::bench::environment::now;
 use crate::bench::sizes::show_bytes;
 use crate::bench::statistics::Summary;
 use crate::bench::ELEMENT;
@@ -15,13 +15,11 @@ use hypercoll::select::{Candidate, OfLinks};
 use serde_json::{json, Value as Json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Where and when.
 pub fn origin(ranks: &Ranks) -> Origin {
     let name = mpi::environment::processor_name().unwrap_or_default();
     let library = mpi::environment::library_version().unwrap_or_default();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     Origin {
         host: host_name(&name).to_string(),
         cpu: cpu_name().unwrap_or_else(|| "unknown".into()),
@@ -29,7 +27,7 @@ pub fn origin(ranks: &Ranks) -> Origin {
         hosts: ranks.spread().hosts(),
         ranks: ranks.size,
         hypercoll: env!("CARGO_PKG_VERSION").into(),
-        date: date(now).split('T').next().unwrap_or_default().to_string(),
+        date: now().split('T').next().unwrap_or_default().to_string(),
     }
 }
 
@@ -47,11 +45,21 @@ pub fn place(out: Option<&Path>, host: &str, shares_memory: bool) -> Result<Opti
 }
 
 /// What its user has written of links into the file that a new one is to replace. It stays where it is of as many hosts; either way that is said,
-/// in time to save the file.
-pub fn wiring(place: &Path, hosts: usize) -> Option<OfLinks> {
+/// and if it is of another MPI, in time to save the file.
+pub fn wiring(place: &Path, origin: &Origin) -> Option<OfLinks> {
+    let hosts = origin.hosts;
     // Who reads a pipe waits.
     let text = place.is_file().then(|| std::fs::read_to_string(place).ok())??;
     let before = Tuning::parse(&text).map_err(|why| format!("makes no sense and is replaced: {why}"));
+    if let Some(before) = before.as_ref().ok().filter(|before| before.machine.mpi != origin.mpi) {
+        let Origin { mpi, date, .. } = &before.machine;
+        let both = "to have both, tune with --out FILE, and name it to programs (HYPERCOLL_TUNING)";
+        eprintln!(
+            "hypercoll: {} is of {mpi}, {date}, and is replaced by one of {}; {both}",
+            place.display(),
+            origin.mpi
+        );
+    }
     let stays = before.and_then(|before| match before.wiring {
         Some(OfLinks { wiring, .. }) if before.machine.hosts != hosts => Err(format!(
             "is of {} hosts, not {hosts}: kind = \"{wiring}\" and its link are dropped",
