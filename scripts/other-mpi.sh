@@ -1,12 +1,13 @@
 # shellcheck shell=bash
-# For scripts that try another MPI than the one that mpicc and mpirun are of: to be sourced, after scripts/processes.sh.
+# For scripts that try another MPI than the one that mpicc and mpirun are of: to be sourced, after scripts/processes.sh and
+# scripts/bindings.sh.
 
 # Where its build is: below the usual target directory.
 build_below() { # name
-    export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/$1 RUSTFLAGS="-D warnings ${RUSTFLAGS:-}"
+    export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/$1
 }
 
-# Builds the command without warnings; `hypercoll` is then the program.
+# Builds the command; `hypercoll` is then the program.
 build_command() { # arguments of `cargo build`
     local built
     built=$(cargo build "$@" --bin hypercoll --message-format json-render-diagnostics)
@@ -17,7 +18,7 @@ build_command() { # arguments of `cargo build`
 # Installs the MPI of a name (scripts/mpi), selects it and builds the command with it, in a target directory of its own; 1 where it
 # cannot be installed, and 2 if there is no such name.
 build_for() { # name, arguments of `cargo build`
-    local name=$1 lines status=0
+    local name=$1 lines profile status=0
     shift
     lines=$(scripts/mpi "$name") || status=$?
     if ((status == 2)); then return 2; fi
@@ -27,11 +28,7 @@ build_for() { # name, arguments of `cargo build`
     eval "$lines"
     build_below mpi-build
     # All but the bindings is the same for every MPI.
-    if [[ $(cat "$CARGO_TARGET_DIR/built-for" 2>/dev/null) != "$name" ]]; then
-        for profile in release dist; do cargo clean --quiet --profile "$profile" --package mpi-sys; done
-        mkdir -p "$CARGO_TARGET_DIR"
-        echo "$name" >"$CARGO_TARGET_DIR/built-for"
-    fi
+    for profile in release dist; do fresh_bindings "$profile"; done
     build_command "$@"
 }
 

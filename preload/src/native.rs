@@ -6,6 +6,12 @@ use hypercoll::Error;
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_void, CStr};
 
+// Handles are pointers in Open MPI, and integers in MPICH and its kin.
+const _: () = assert!(
+    (size_of::<MPI_Comm>() == size_of::<usize>()) == cfg!(open_mpi),
+    "the bindings are of another MPI than mpicc: cargo clean --profile PROFILE -p mpi-sys"
+);
+
 /// A C string that lives as long as the program.
 #[repr(C)]
 #[derive(Clone, Copy)]
