@@ -46,9 +46,13 @@ fn library() -> Result<PathBuf, String> {
     let places =
         ["", "deps", "../lib", "../lib64", "../lib/hypercoll"].map(|place| own.with_file_name(place).join(LIBRARY));
     places.iter().find(|place| place.exists()).cloned().ok_or_else(|| {
-        let built = "cargo build --release -p hypercoll-preload";
+        let profile = env!("HYPERCOLL_PROFILE");
+        let profile = if profile == "debug" { "dev" } else { profile };
         let own = own.display();
-        format!("{LIBRARY} is not beside {own}; `scripts/install` installs both, `{built}` builds it to be named (--library)")
+        format!(
+            "{LIBRARY} is not beside {own}; `scripts/install` installs both, `cargo build --profile {profile} -p hypercoll-preload` \
+             builds it beside what else that profile builds (--library names one elsewhere)"
+        )
     })
 }
 
