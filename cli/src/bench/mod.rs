@@ -82,7 +82,7 @@ pub struct BenchArgs {
     #[arg(long)]
     seed: Option<u64>,
     /// Native MPI as it chooses by itself, or also with the best of its algorithms and segment sizes (where it lets them be
-    /// forced: Open MPI does), or not at all
+    /// forced: Open MPI and MPICH do), or not at all
     #[arg(long, value_enum, default_value = "best")]
     native: NativeMode,
     /// Write the results, every sample included, to this file as JSON
