@@ -22,7 +22,8 @@ fn main() {
         let dirty = if git(&changed)?.is_empty() { "" } else { "-dirty" };
         Some(git(&["rev-parse", "HEAD"])? + dirty)
     };
-    if let Some(commit) = env::var("HYPERCOLL_COMMIT").ok().or_else(|| commit().filter(|_| in_git)) {
+    let told = env::var("HYPERCOLL_COMMIT").ok().filter(|commit| !commit.is_empty());
+    if let Some(commit) = told.or_else(|| commit().filter(|_| in_git)) {
         println!("cargo:rustc-env=HYPERCOLL_COMMIT={commit}");
     }
     println!("cargo:rustc-env=HYPERCOLL_PROFILE={}", profile());
