@@ -23,9 +23,9 @@ fn main() {
         Some(git(&["rev-parse", "HEAD"])? + dirty)
     };
     let told = env::var("HYPERCOLL_COMMIT").ok().filter(|commit| !commit.is_empty());
-    if let Some(commit) = told.or_else(|| commit().filter(|_| in_git)) {
-        println!("cargo:rustc-env=HYPERCOLL_COMMIT={commit}");
-    }
+    // Said also if it is not known, as cargo's own environment would be seen otherwise.
+    let commit = told.or_else(|| commit().filter(|_| in_git)).unwrap_or_default();
+    println!("cargo:rustc-env=HYPERCOLL_COMMIT={commit}");
     println!("cargo:rustc-env=HYPERCOLL_PROFILE={}", profile());
     // The log of HEAD grows with every commit, also where HEAD is a branch whose file is not there.
     let logs = ["HEAD", "logs/HEAD"].map(|name| git(&["rev-parse", "--path-format=absolute", "--git-path", name]));

@@ -222,7 +222,8 @@ impl Ours {
         }
         let comm = own.comm;
         // SAFETY: live, as above; all ranks have called this with as many bytes.
-        let next = unsafe { own.trial(self.kind, self.bytes).next(self.kind.name(), self.bytes, comm) }?;
+        let next = unsafe { own.trial(self.kind, self.bytes).next(self.kind.name(), self.bytes, comm) };
+        let next = own.met(next)?;
         self.timed = matches!(next, Next::Timed(_)).then(Instant::now);
         match next {
             Next::Timed(Who::Ours) => Ok(()),

@@ -45,6 +45,8 @@ pub struct Communicator {
     pub reproducible: bool,
     /// Whether the program has revoked it.
     revoked: bool,
+    /// Why its ranks have not met, once they have not: what some of them have begun on it others may end later.
+    lost: Option<Error>,
     /// Why the last call was left to MPI, if it was.
     pub left: Option<&'static str>,
     /// The hypercube of the last call, if it was not a blocking one.
@@ -161,6 +163,7 @@ impl Communicators {
             avoid: Vec::new(),
             reproducible: session::facts().asked.reproducible,
             revoked: false,
+            lost: None,
             left: None,
             last: Weak::new(),
             faster: [None; 4],
@@ -280,9 +283,10 @@ pub unsafe fn is_made(comm: MPI_Comm) {
             return;
         }
         let few = communicators.served < MANY;
-        // If there can be none, each call says so.
         let call = "the function that makes a communicator";
-        if let Ok(true) = (*own).all_say(call, few) {
+        let all_say = (*own).all_say(call, few);
+        // If there can be none, each call says so.
+        if let Ok(true) = (*own).met(all_say) {
             let _ = Communicator::make(own, call, &turn);
         }
     }
@@ -309,22 +313,35 @@ pub unsafe fn is_revoked(comm: MPI_Comm) {
 }
 
 impl Communicator {
-    /// Why calls of a kind are left to MPI whatever they are about, if they are.
-    pub fn serves(&self, kind: Kind, form: Form) -> Result<(), &'static str> {
+    /// Why calls of a kind are not ours whatever they are about, if they are not.
+    pub fn serves(&self, kind: Kind, form: Form) -> Result<(), Left> {
         if form == Form::Nonblocking {
             STARTS.store(true, Relaxed);
         }
-        match self.cube {
-            Cube::Native(why) => Err(why),
-            _ if self.revoked => Err("a communicator that is revoked"),
-            _ if !session::facts().asked.ours.has(kind, form) => Err("asked for"),
-            // It may not wait for other ranks, as it takes to make one.
-            Cube::Later if form == Form::Nonblocking => Err("no hypercube yet, and no time to make one"),
-            Cube::Ours(_) if form == Form::Nonblocking && self.started.is_none() => {
-                Err("a hypercube that was made before there were such calls")
-            }
-            Cube::Ours(_) | Cube::Later => Ok(()),
+        if let Some(error) = &self.lost {
+            return Err(Left::Failed(error.clone()));
         }
+        let why = match self.cube {
+            Cube::Native(why) => why,
+            _ if self.revoked => "a communicator that is revoked",
+            _ if !session::facts().asked.ours.has(kind, form) => "asked for",
+            // It may not wait for other ranks, as it takes to make one.
+            Cube::Later if form == Form::Nonblocking => "no hypercube yet, and no time to make one",
+            Cube::Ours(_) if form == Form::Nonblocking && self.started.is_none() => {
+                "a hypercube that was made before there were such calls"
+            }
+            Cube::Ours(_) | Cube::Later => return Ok(()),
+        };
+        Err(Left::ToMpi(why))
+    }
+
+    /// What has come of it that ranks were to meet.
+    pub fn met<T>(&mut self, outcome: Result<T, Error>) -> Result<T, Left> {
+        outcome.map_err(|error| {
+            self.lost = Some(error.clone());
+            quick::forget();
+            Left::Failed(error)
+        })
     }
 
     /// Counts a call of that name, and does what it is time for then: has a hypercube made, or the machine measured; why the call is not ours, if it
@@ -338,7 +355,8 @@ impl Communicator {
             Cube::Native(why) => return Err(Left::ToMpi(why)),
             Cube::Ours(_) => {
                 if form == Form::Blocking && (*own).calls >= (*own).next_look && !(*own).is_settled() {
-                    (*own).look(call);
+                    let looked = (*own).look(call);
+                    return (*own).met(looked);
                 }
                 return Ok(());
             }
@@ -361,7 +379,8 @@ impl Communicator {
             return Err(Left::ToMpi(ANOTHER_JOB));
         }
         let room = session::tables(turn).communicators.live() < AT_ONCE;
-        if !(*own).all_say(call, room)? {
+        let all_say = (*own).all_say(call, room);
+        if !(*own).met(all_say)? {
             let why = "as many communicators as are served at a time";
             (*own).cube = Cube::Native(why);
             return Err(Left::ToMpi(why));
@@ -378,12 +397,13 @@ impl Communicator {
                     (*own).avoid.clear();
                 }
                 if nobody_starts == 0 && requests::are_possible() {
-                    (*own).started = (*own).another(call);
+                    let another = (*own).another(call);
+                    (*own).started = (*own).met(another)?;
                 }
                 session::tables(turn).communicators.served += 1;
                 Cube::Ours(Rc::new(cube))
             }
-            Err(Some(error @ Error::Timeout { .. })) => return Err(error.into()),
+            Err(Some(error @ Error::Timeout { .. })) => return (*own).met(Err(error)),
             Err(why) => {
                 if let Some(why) = why.filter(|_| (*own).rank == 0) {
                     eprintln!("hypercoll: collectives of a communicator are left to MPI: {why}");

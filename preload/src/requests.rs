@@ -176,7 +176,7 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
     let since = session::facts().asked.report.is_some().then(Instant::now);
     let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
     let form = native.how.form();
-    let mut outcome = (*own).serves(kind, form).map_err(Left::ToMpi);
+    let mut outcome = (*own).serves(kind, form);
     if step == Step::Prepare {
         // All ranks make it, also if MPI is to refuse it on some: see `lane`.
         outcome = outcome.and_then(|()| Communicator::count(own, kind.name(), form, &turn));
@@ -289,7 +289,7 @@ impl Request {
     unsafe fn raise(request: *mut Request) -> c_int {
         if let Some(error) = (*request).failed.take() {
             let (comm, name, rank) = {
-                // Another thread may be freeing the communicator.
+                // Another thread may be freeing the communicator. (One that does so while the handler is called no MPI would bear.)
                 let _turn = turn::take();
                 (*request).raises = true;
                 ((*request).comm, (*request).form().name((*request).kind), (*request).rank)

@@ -111,7 +111,7 @@ pub fn environment(
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok();
     Environment {
         hypercoll: env!("CARGO_PKG_VERSION").into(),
-        commit: option_env!("HYPERCOLL_COMMIT").map(String::from),
+        commit: commit().map(String::from),
         profile: env!("HYPERCOLL_PROFILE").into(),
         date: now(),
         hosts,
@@ -124,6 +124,11 @@ pub fn environment(
         command_line: command_line(),
         debug_build: cfg!(debug_assertions),
     }
+}
+
+/// That of the source that the program was built from, if it is known.
+pub fn commit() -> Option<&'static str> {
+    Some(env!("HYPERCOLL_COMMIT")).filter(|commit| !commit.is_empty())
 }
 
 /// What the program was called with.

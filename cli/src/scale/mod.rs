@@ -6,7 +6,7 @@ mod points;
 mod report;
 mod simulator;
 
-use crate::bench::environment::{command_line, now};
+use crate::bench::environment::{command_line, commit, now};
 use crate::bench::ELEMENT;
 use crate::call::RANKS;
 use crate::export::{Export, Format, Work};
@@ -151,7 +151,7 @@ pub fn run(args: &ScaleArgs, out: &mut dyn Write) -> Result<(), Failure> {
             let left_out = points.len() - found.len();
             let found: Vec<Value> = found.iter().map(Found::json).collect();
             let results = json!({
-                "hypercoll": env!("CARGO_PKG_VERSION"), "commit": option_env!("HYPERCOLL_COMMIT"), "date": date,
+                "hypercoll": env!("CARGO_PKG_VERSION"), "commit": commit(), "date": date,
                 "command_line": command_line(), "points": found, "left_out": left_out, "papers": papers,
             });
             fs::write(&path, format!("{results:#}\n")).map_err(|error| format!("out: {error}"))

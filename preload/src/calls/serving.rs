@@ -45,10 +45,7 @@ unsafe fn looked_at(
     let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
     // What it pins stays until MPI has been called, if it makes the call.
     let mut call = Ours::waited_for(own, kind, key, rank, size);
-    let outcome = match (*own).serves(kind, Form::Blocking) {
-        Ok(()) => ours(&mut call),
-        Err(why) => Err(Left::ToMpi(why)),
-    };
+    let outcome = (*own).serves(kind, Form::Blocking).and_then(|()| ours(&mut call));
     let (bytes, timed) = (call.bytes, call.timed);
     (*own).last = Weak::new();
     (*own).left = match outcome {

@@ -30,22 +30,32 @@ const BITS: usize = u64::BITS as usize;
 impl Communicator {
     /// A hypercube beside the first one, which is made in that call.
     ///
+    /// # Errors
+    /// As [`native::agree`]'s. If it cannot be made, there is none.
+    ///
     /// # Safety
     /// As for [`Communicator::make`].
-    pub(super) unsafe fn another(&self, call: &'static str) -> Option<Rc<Hypercube>> {
-        let (cube, _) = made(call, self.comm, self.measures, []).ok()?;
+    pub(super) unsafe fn another(&self, call: &'static str) -> Result<Option<Rc<Hypercube>>, Error> {
+        let cube = match made(call, self.comm, self.measures, []) {
+            Ok((cube, [])) => cube,
+            Err(Some(error @ Error::Timeout { .. })) => return Err(error),
+            Err(_) => return Ok(None),
+        };
         // They have been accepted.
         let _ = cube.avoid_links(&self.avoid);
-        Some(Rc::new(cube))
+        Ok(Some(Rc::new(cube)))
     }
 
     /// Whether the machine should be measured by now: then hypercubes that know little of it are replaced. Those of requests go with these.
     /// What has been tried out was tried out with other choices.
     ///
+    /// # Errors
+    /// As [`native::agree`]'s.
+    ///
     /// # Safety
     /// As for [`Communicator::make`].
-    pub(super) unsafe fn look(&mut self, call: &'static str) {
-        let Cube::Ours(known) = &self.cube else { return };
+    pub(super) unsafe fn look(&mut self, call: &'static str) -> Result<(), Error> {
+        let Cube::Ours(known) = &self.cube else { return Ok(()) };
         while self.next_look <= self.calls {
             self.next_look *= 2;
         }
@@ -53,15 +63,19 @@ impl Communicator {
         let worth = self.predicted >= WORTH * known.seconds_of_measuring() || shares_memory && self.calls >= MANY_CALLS;
         // What is wrong between ranks the program's own call will tell.
         if !self.any_says(known, worth).unwrap_or(false) {
-            return;
+            return Ok(());
         }
         self.measures = true;
-        let Some(cube) = self.in_place_of(known, call) else { return };
-        let started = self.started.as_ref().and_then(|known| self.in_place_of(known, call));
+        let Some(cube) = self.in_place_of(known, call)? else { return Ok(()) };
+        let started = match &self.started {
+            Some(known) => self.in_place_of(known, call)?,
+            None => None,
+        };
         self.cube = Cube::Ours(cube);
         self.started = started.or_else(|| self.started.take());
         self.lanes.clear();
         (self.faster, self.trials) = ([None; 4], FxHashMap::default());
+        Ok(())
     }
 
     /// Whether any rank says so. They ask by a call like the program's, of which those hear that have made another one, or make none.
@@ -82,11 +96,13 @@ impl Communicator {
         Ok(any[0] == 1)
     }
 
-    unsafe fn in_place_of(&self, known: &Hypercube, call: &'static str) -> Option<Rc<Hypercube>> {
+    unsafe fn in_place_of(&self, known: &Hypercube, call: &'static str) -> Result<Option<Rc<Hypercube>>, Error> {
         let cube = self.another(call)?;
-        // Neither of them is in the middle of a call.
-        let _ = cube.count_on(known);
-        Some(cube)
+        if let Some(cube) = &cube {
+            // Neither of them is in the middle of a call.
+            let _ = cube.count_on(known);
+        }
+        Ok(cube)
     }
 
     /// The hypercube of a nonblocking call.
@@ -111,8 +127,8 @@ impl Communicator {
             let is_free = Rc::strong_count(cube) == 1 && !cube.is_broken();
             all[1 + at / BITS] |= u64::from(is_free) << (at % BITS);
         }
-        let agreed = native::agree(call, all, ffi::RSMPI_UINT64_T, ffi::RSMPI_BAND, own.comm)?;
-        let all = agreed.ok_or(Left::ToMpi("ranks that cannot agree"))?;
+        let agreed = native::agree(call, all, ffi::RSMPI_UINT64_T, ffi::RSMPI_BAND, own.comm);
+        let all = own.met(agreed)?.ok_or(Left::ToMpi("ranks that cannot agree"))?;
         if all[0] == 0 {
             return Err(Left::ToMpi("arguments that are MPI's to refuse on some rank"));
         }
@@ -124,7 +140,8 @@ impl Communicator {
         if own.lanes.len() == LANES {
             return Err(Left::ToMpi("as many persistent requests as are served at a time"));
         }
-        let cube = own.another(call).ok_or(Left::ToMpi("no hypercube can be made"))?;
+        let another = own.another(call);
+        let cube = own.met(another)?.ok_or(Left::ToMpi("no hypercube can be made"))?;
         own.lanes.push(Rc::clone(&cube));
         Ok(cube)
     }
