@@ -389,7 +389,7 @@ impl Communicator {
         let starts = asked.from == 1 || (*own).is_world() || STARTS.load(Relaxed);
         let said = [c_int::from(!starts), asked.compares as c_int];
         let made = made(call, (*own).comm, (*own).measures, said);
-        (*own).cube = match made {
+        (*own).cube = match (*own).met(made)? {
             Ok((cube, [nobody_starts, tries])) => {
                 (*own).tries = Compares::of(tries);
                 // Links that are none were refused when they were named, if there was a hypercube then.
@@ -403,7 +403,6 @@ impl Communicator {
                 session::tables(turn).communicators.served += 1;
                 Cube::Ours(Rc::new(cube))
             }
-            Err(Some(error @ Error::Timeout { .. })) => return (*own).met(Err(error)),
             Err(why) => {
                 if let Some(why) = why.filter(|_| (*own).rank == 0) {
                     eprintln!("hypercoll: collectives of a communicator are left to MPI: {why}");

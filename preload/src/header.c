@@ -139,10 +139,9 @@ static int envelope(MPI_Datatype type, int *integers, int *addresses) {
 #endif
 }
 
-/* The group of a datatype of Fortran that was asked for by its precision; 0 if it was made in another way. */
-int hypercoll_of_a_precision(MPI_Datatype type, const char **name, uint32_t *group) {
-    int integers, addresses;
-    switch (envelope(type, &integers, &addresses)) {
+/* The group of datatypes that were asked for by their precision, by how they were made; 0 if they were made in another way. */
+static int precision(int combiner, const char **name, uint32_t *group) {
+    switch (combiner) {
     case MPI_COMBINER_F90_REAL: *name = "MPI_Type_create_f90_real", *group = FLOATING; return 1;
     case MPI_COMBINER_F90_COMPLEX: *name = "MPI_Type_create_f90_complex", *group = COMPLEX; return 1;
     case MPI_COMBINER_F90_INTEGER: *name = "MPI_Type_create_f90_integer", *group = FORTRAN_INTEGER; return 1;
@@ -150,11 +149,18 @@ int hypercoll_of_a_precision(MPI_Datatype type, const char **name, uint32_t *gro
     }
 }
 
+/* The same of a datatype. */
+int hypercoll_of_a_precision(MPI_Datatype type, const char **name, uint32_t *group) {
+    int integers, addresses;
+    return precision(envelope(type, &integers, &addresses), name, group);
+}
+
 /* How a datatype was made, if it is not a predefined one. */
 static int combiner(MPI_Datatype type, int *integers, int *addresses) {
     const char *name;
     uint32_t group;
-    return hypercoll_of_a_precision(type, &name, &group) ? MPI_COMBINER_NAMED : envelope(type, integers, addresses);
+    int how = envelope(type, integers, addresses);
+    return precision(how, &name, &group) ? MPI_COMBINER_NAMED : how;
 }
 
 /* So many elements, each a piece of bytes: whether they are one piece. */

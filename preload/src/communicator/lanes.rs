@@ -36,11 +36,7 @@ impl Communicator {
     /// # Safety
     /// As for [`Communicator::make`].
     pub(super) unsafe fn another(&self, call: &'static str) -> Result<Option<Rc<Hypercube>>, Error> {
-        let cube = match made(call, self.comm, self.measures, []) {
-            Ok((cube, [])) => cube,
-            Err(Some(error @ Error::Timeout { .. })) => return Err(error),
-            Err(_) => return Ok(None),
-        };
+        let Ok((cube, [])) = made(call, self.comm, self.measures, [])? else { return Ok(None) };
         // They have been accepted.
         let _ = cube.avoid_links(&self.avoid);
         Ok(Some(Rc::new(cube)))
@@ -156,14 +152,19 @@ impl Communicator {
     }
 }
 
-/// A hypercube of a communicator's ranks, which meet in that call, if all of them could make theirs, and the least of what each rank says; if
-/// not, why this one could not. Whether it `measures` what is not known of the machine is the same on all.
+type Made<const N: usize> = Result<(Hypercube, [c_int; N]), Option<Error>>;
+
+/// A hypercube of a communicator's ranks, if all of them could make theirs, and the least of what each rank says; if not, why this one could
+/// not. Whether it `measures` what is not known of the machine is the same on all, which meet in that call.
+///
+/// # Errors
+/// As [`native::agree`]'s.
 pub(super) unsafe fn made<const N: usize>(
     call: &'static str,
     comm: MPI_Comm,
     measures: bool,
     said: [c_int; N],
-) -> Result<(Hypercube, [c_int; N]), Option<Error>> {
+) -> Result<Made<N>, Error> {
     // Not ours to free.
     let borrowed = match native::word(comm) == native::word(ffi::RSMPI_COMM_WORLD) {
         true => ManuallyDrop::new(SimpleCommunicator::world()),
@@ -178,12 +179,11 @@ pub(super) unsafe fn made<const N: usize>(
     };
     if let Err(error @ Error::Timeout { .. }) = made {
         // Nor would those come now that have not come in that time.
-        return Err(Some(error));
+        return Err(error);
     }
     let all: Vec<c_int> = [c_int::from(made.is_ok())].into_iter().chain(said).collect();
-    let agreed = native::agree(call, all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm).map_err(Some)?;
-    match (made, agreed) {
+    Ok(match (made, native::agree(call, all, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, comm)?) {
         (Ok(cube), Some(all)) if all[0] == 1 => Ok((cube, std::array::from_fn(|at| all[1 + at]))),
         (made, _) => Err(made.err()),
-    }
+    })
 }
