@@ -1,5 +1,6 @@
 //! Whether the processes that a launcher has started find each other.
 
+use hypercoll::select::tuning::mpi_name;
 use mpi::traits::Communicator;
 
 /// Where launchers tell each process how many there are: `mpirun` of Open MPI; Hydra, which is that of MPICH and Intel MPI; Slurm's `srun`.
@@ -31,9 +32,7 @@ pub fn check(world: &impl Communicator) -> Result<(), String> {
 
 /// The name and version out of what the MPI library says of itself.
 pub fn library() -> String {
-    let text = mpi::environment::library_version().unwrap_or_else(|_| "unknown".into());
-    let line = text.lines().next().unwrap_or_default();
-    line.split(", package").next().unwrap_or(line).trim_end_matches('\0').trim().to_string()
+    mpi_name(&mpi::environment::library_version().unwrap_or_else(|_| "unknown".into()))
 }
 
 #[cfg(test)]
