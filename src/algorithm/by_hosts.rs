@@ -262,6 +262,6 @@ mod tests {
                 counted += 1;
             }
         }
-        assert_eq!(counted, 22 * (47 * 2 + 5));
+        assert_eq!(counted, 22 * (48 * 2 + 5));
     }
 }

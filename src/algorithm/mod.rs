@@ -68,5 +68,5 @@ use crate::schedule::Route;
 pub use formula::{Figure, Figures, Formula, Shape};
 pub use lengths::Lengths;
 pub use parameters::{Latency, OnTorus, Order, Parameters};
-use row::DEFAULTS;
 pub use row::{Algorithm, Far, Form, Unsuited, Write};
+use row::{BELOW_ONE_SWITCH, DEFAULTS};

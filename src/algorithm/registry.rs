@@ -81,6 +81,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
     super::all_to_all::sbnt::ALGORITHM,
     super::all_to_all::sbg::ALGORITHM,
     super::all_to_all::pairwise_xor::ALGORITHM,
+    super::all_to_all::one_factor::ALGORITHM,
     super::all_to_all::shift::ALGORITHM,
     super::all_to_all::bruck::ALGORITHM,
     super::all_to_all::three_step::ALGORITHM,

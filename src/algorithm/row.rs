@@ -106,6 +106,9 @@ pub struct Algorithm {
 /// The parameter at fault, and why.
 pub type Unsuited = (&'static str, String);
 
+/// Hosts that are taken to be below one switch, for `among_hosts`: beyond it, what every two of them say to each other shares links.
+pub(super) const BELOW_ONE_SWITCH: usize = 32;
+
 /// What a row need not say.
 pub(super) const DEFAULTS: Algorithm = Algorithm {
     collective: Collective::Barrier,

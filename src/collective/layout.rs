@@ -10,7 +10,7 @@
 //! | scatter and gather, all lengths told first | all lengths | any algorithm |
 //! | scatter and gather, lengths sent down the tree first | what passes through the rank; sum and longest | algorithms along one tree, without packets |
 //! | scatter and gather, without | the rank's own | `direct` |
-//! | all-to-all | what the rank sends and receives | `shift`, `pairwise_xor` |
+//! | all-to-all | what the rank sends and receives | `one_factor`, `shift`, `pairwise_xor` |
 //!
 //! What algorithm serves the call, all ranks choose alike: by what all of them know, that is all lengths, their sum and the longest, or
 //! none at all ([`Layout::typical`]). Nowhere is a list of more than two lengths for each rank.

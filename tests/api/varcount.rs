@@ -124,7 +124,8 @@ fn vectors_of_different_lengths() {
 
 #[test]
 fn pairs_of_different_lengths() {
-    let direct = ["shift", "pairwise_xor"].map(|name| Options { algorithm: Some(name.into()), ..Options::default() });
+    let direct = ["one_factor", "shift", "pairwise_xor"];
+    let direct = direct.map(|name| Options { algorithm: Some(name.into()), ..Options::default() });
     let options: Vec<Options> = direct.into_iter().chain([Options::default()]).collect();
     for size in SIZES {
         let options = options.clone();

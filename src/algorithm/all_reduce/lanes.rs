@@ -18,7 +18,7 @@
 //! from 2; half 0 to 1, half 1 from 1.
 
 use crate::algorithm::all_gather::lanes::{self, between, write_lanes};
-use crate::algorithm::{all_gather, Algorithm, Figure, Form, Formula, Parameters, Route, Shape};
+use crate::algorithm::{all_gather, Algorithm, Figure, Form, Formula, Parameters, Route, Shape, BELOW_ONE_SWITCH};
 use crate::collective::{part, Collective};
 use crate::schedule::Problem;
 
@@ -30,14 +30,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
     formula,
     crossing: Some(|shape| (2 * (shape.hosts - 1) * shape.on_host.0 * longest(shape)) as f64),
     far: Some(|shape| (2 * between(shape), 2 * all_gather::bruck::hops(shape.hosts))),
+    // What skips far shares links beyond one switch: of 256 KiB on 1000 hosts of a dragonfly it would take 7 times as long as another selector's,
+    // of a torus and of a fat tree that halves 1.5 times (SimGrid).
     among_hosts: |hosts, ranks| lanes::are_a_cube(hosts, ranks) || ranks.0 == 1 && hosts > BELOW_ONE_SWITCH,
     form: Form::BackwardForward(write, write),
     ..all_gather::lanes::ALGORITHM
 };
-
-/// Hosts with one rank each that are taken to be below one switch. Beyond it what skips far goes over links that others use as well: of 256 KiB on
-/// 1000 hosts of a dragonfly it would take 7 times as long as another selector's, of a torus and of a fat tree that halves 1.5 times (SimGrid).
-const BELOW_ONE_SWITCH: usize = 32;
 
 /// Of the parts of a lane.
 fn longest(shape: &Shape) -> usize {

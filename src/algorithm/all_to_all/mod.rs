@@ -12,6 +12,7 @@
 
 pub mod bruck;
 pub mod complete_exchange;
+pub mod one_factor;
 pub mod pairwise_xor;
 pub mod sbg;
 pub mod sbnt;
