@@ -465,6 +465,11 @@ impl Communicator {
         self.trials.get(&(kind, trial::class(bytes))).is_some_and(Trial::is_native)
     }
 
+    /// What a call like these takes natively, if that has been tried.
+    pub fn natively(&self, kind: Kind, bytes: usize) -> Option<f64> {
+        self.trials.get(&(kind, trial::class(bytes))).and_then(Trial::natively)
+    }
+
     /// Notes a call that was made before the machine has been measured. A reduction like it that is not `exact` is made in the same way after
     /// that, too, so that the last bits of sums stay the same within a run: to those a measurement is worth nothing.
     pub fn note_early(&mut self, call: Call, element: usize, exact: bool, choice: &Choice) {

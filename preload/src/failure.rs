@@ -1,5 +1,6 @@
 //! Errors of the library as errors of MPI, which go to the communicator's error handler.
 
+use crate::caller;
 use crate::native::{self, ffi, SUCCESS};
 use ffi::MPI_Comm;
 use hypercoll::Error;
@@ -13,7 +14,8 @@ const MANY: usize = 64;
 
 /// Raises an error on a communicator. If its handler returns, so does this: the code of the error.
 pub fn raise(comm: MPI_Comm, call: &str, rank: usize, error: &Error) -> c_int {
-    let text = format!("hypercoll: rank {rank}: {call}: {error}");
+    let at = caller::place().map_or(String::new(), |place| format!(" at {place}"));
+    let text = format!("hypercoll: rank {rank}: {call}{at}: {error}");
     let class = native::error_revoked(comm).unwrap_or_else(|| class(error));
     let code = code(&text, class);
     if native::errors_are_fatal(comm) || code == class {

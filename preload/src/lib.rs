@@ -18,6 +18,7 @@
 //! communicator, datatype, operation    what they are of MPI's handles
 //! session  from MPI_Init to MPI_Finalize
 //! told     what the first rank is asked for, told to all
+//! caller   where in the program a call comes from
 //! attributes    of the program's, which do not see what we duplicate
 //! trial, quick    whether native MPI makes a call, and calls of which that is known
 //! turn     threads of the program, one at a time
@@ -31,6 +32,7 @@ mod signatures;
 
 pub mod attributes;
 pub mod c;
+mod caller;
 mod calls;
 mod communicator;
 mod datatype;

@@ -1,8 +1,10 @@
-//! The report of a run: what was called, how often, with how much, what served it, and how long it took.
+//! The report of a run: what was called, how often, with how much, what served it, how long it took, and what it would have natively.
+
+mod written;
 
 use crate::kind::{Form, Kind};
 use crate::native::{ffi, SUCCESS};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_int, c_void};
 use std::fmt::Write;
 use std::time::Instant;
@@ -21,25 +23,21 @@ fn class(bytes: usize) -> u32 {
     bytes.checked_ilog2().map_or(0, |log| 1 + log / 4)
 }
 
-fn class_name(class: u32) -> String {
-    let words = |bytes: u64| match bytes.trailing_zeros() {
-        log @ 0..10 => format!("{}", 1u64 << log),
-        log @ 10..20 => format!("{} KiB", 1u64 << (log - 10)),
-        log @ 20..30 => format!("{} MiB", 1u64 << (log - 20)),
-        log => format!("{} GiB", 1u64 << (log - 30)),
-    };
-    match class {
-        0 => "0".into(),
-        1 => "1 to 15".into(),
-        _ => format!("from {}", words(1 << (4 * (class - 1)))),
-    }
-}
-
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 struct Row {
     calls: u64,
     bytes: u64,
     seconds: f64,
+    /// Of how many of them it is known what such calls take natively, and that of them together.
+    tried: u64,
+    natively: f64,
+}
+
+impl Row {
+    /// What all of them would take natively.
+    fn all_natively(&self) -> Option<f64> {
+        (self.tried > 0).then(|| self.natively / self.tried as f64 * self.calls as f64)
+    }
 }
 
 /// What one rank has counted.
@@ -56,11 +54,20 @@ struct Merged {
     bytes: u64,
     most_seconds: f64,
     all_seconds: f64,
+    /// The rank with the least time, for which the others waited, and that time.
+    least: Option<(usize, f64)>,
+    /// Ranks that know what such calls take natively, and that of all their calls together.
+    know: u64,
+    natively: f64,
 }
 
 impl Merged {
     fn mean(&self) -> f64 {
         self.all_seconds / self.ranks.max(1) as f64
+    }
+
+    fn mean_natively(&self) -> Option<f64> {
+        (self.know > 0).then(|| self.natively / self.know as f64)
     }
 
     /// How much longer the rank with most time took than the mean one.
@@ -79,33 +86,44 @@ impl Report {
         Report { rows: BTreeMap::new(), since: Instant::now() }
     }
 
-    pub fn note(&mut self, what: (Kind, Form), bytes: usize, by: By, seconds: f64) {
+    /// Counts a call, that took so long, and would natively, where that has been tried.
+    pub fn note(&mut self, what: (Kind, Form), bytes: usize, by: By, seconds: f64, natively: Option<f64>) {
         let row = self.rows.entry((what, class(bytes), by)).or_default();
         row.calls += 1;
         row.bytes += bytes as u64;
         row.seconds += seconds;
+        row.tried += u64::from(natively.is_some());
+        row.natively += natively.unwrap_or(0.0);
     }
 
-    fn lines(&self) -> String {
-        let mut lines = String::new();
+    fn lines(&self, rank: c_int, host: &str) -> String {
+        let mut lines = format!("{rank}\t{host}\n");
         for (((kind, form), class, by), row) in &self.rows {
             let (who, what) = match by {
                 By::Ours(algorithm) => ("ours", algorithm),
                 By::Mpi(why) => ("native", why),
             };
-            let (name, Row { calls, bytes, seconds }) = (form.name(*kind), row);
-            let _ = writeln!(lines, "{name}\t{class:02}\t{who}\t{what}\t{calls}\t{bytes}\t{seconds}");
+            let (name, Row { calls, bytes, seconds, .. }) = (form.name(*kind), row);
+            let natively = row.all_natively().map_or(String::new(), |seconds| seconds.to_string());
+            let _ = writeln!(lines, "{name}\t{class:02}\t{who}\t{what}\t{calls}\t{bytes}\t{seconds}\t{natively}");
         }
         lines
     }
 }
 
-/// The rows of all ranks by collective, class, and what served them.
-fn merged(all: &str) -> BTreeMap<(String, u32, String, String), Merged> {
-    let mut rows: BTreeMap<_, Merged> = BTreeMap::new();
+/// By collective, class, and what served them.
+type Rows = BTreeMap<(String, u32, String, String), Merged>;
+
+/// The rows of all ranks, and the hosts that they are on.
+fn merged(all: &str) -> (Rows, usize) {
+    let (mut rows, mut hosts, mut rank) = (Rows::new(), BTreeSet::new(), 0);
     for line in all.lines() {
         let words: Vec<&str> = line.split('\t').collect();
-        let &[name, class, who, what, calls, bytes, seconds] = &words[..] else { continue };
+        if let &[number, host] = &words[..] {
+            rank = number.parse().unwrap_or(0);
+            hosts.insert(host);
+        }
+        let &[name, class, who, what, calls, bytes, seconds, natively] = &words[..] else { continue };
         let key = (name.to_string(), class.parse().unwrap_or(0), who.to_string(), what.to_string());
         let row = rows.entry(key).or_default();
         let seconds: f64 = seconds.parse().unwrap_or(0.0);
@@ -114,19 +132,28 @@ fn merged(all: &str) -> BTreeMap<(String, u32, String, String), Merged> {
         row.bytes = row.bytes.max(bytes.parse().unwrap_or(0));
         row.most_seconds = row.most_seconds.max(seconds);
         row.all_seconds += seconds;
+        if row.least.is_none_or(|(_, least)| seconds < least) {
+            row.least = Some((rank, seconds));
+        }
+        if let Ok(natively) = natively.parse::<f64>() {
+            row.know += 1;
+            row.natively += natively;
+        }
     }
-    rows
+    (rows, hosts.len())
 }
 
-/// The lines of all ranks, on rank 0 of the program's.
-fn gathered(lines: &str) -> Option<(usize, String)> {
+/// The lines of all ranks, and their number, on rank 0 of the program's.
+fn gathered(report: &Report) -> Option<(usize, String)> {
     let (mut rank, mut size): (c_int, c_int) = (0, 0);
-    let mine = lines.len() as c_int;
+    let host = mpi::environment::processor_name().unwrap_or_default();
     // SAFETY: MPI is up; the buffers are as long as is said.
     unsafe {
         let world = ffi::RSMPI_COMM_WORLD;
         ffi::PMPI_Comm_rank(world, &mut rank);
         ffi::PMPI_Comm_size(world, &mut size);
+        let lines = report.lines(rank, host.trim_end_matches('\0'));
+        let mine = lines.len() as c_int;
         let mut counts: Vec<c_int> = vec![0; size as usize];
         let int = ffi::RSMPI_INT32_T;
         let own = (&raw const mine).cast::<c_void>();
@@ -141,8 +168,8 @@ fn gathered(lines: &str) -> Option<(usize, String)> {
             .collect();
         let mut all = vec![0u8; counts.iter().map(|&count| count as usize).sum()];
         let byte = ffi::RSMPI_UINT8_T;
+        let from = lines.as_ptr().cast::<c_void>();
         // What is empty is nowhere in Rust: at address 1, which is Open MPI's `MPI_IN_PLACE`.
-        let from = if lines.is_empty() { std::ptr::null() } else { lines.as_ptr().cast::<c_void>() };
         let into = if all.is_empty() { std::ptr::null_mut() } else { all.as_mut_ptr().cast::<c_void>() };
         let code = ffi::PMPI_Gatherv(from, mine, byte, into, counts.as_ptr(), starts.as_ptr(), byte, 0, world);
         (rank == 0 && code == SUCCESS).then(|| (size as usize, String::from_utf8_lossy(&all).into_owned()))
@@ -152,12 +179,10 @@ fn gathered(lines: &str) -> Option<(usize, String)> {
 /// Writes the report of all ranks, which call this together, to a file, or to standard output if it is `-`: as JSON if its name says so.
 pub fn write(report: Report, served: u64, target: &str) {
     let seconds = report.since.elapsed().as_secs_f64();
-    let Some((ranks, all)) = gathered(&report.lines()) else { return };
-    let rows = merged(&all);
-    let text = match target.ends_with(".json") {
-        true => json(ranks, served, seconds, &rows),
-        false => table(ranks, served, seconds, &rows),
-    };
+    let Some((ranks, all)) = gathered(&report) else { return };
+    let (rows, hosts) = merged(&all);
+    let run = Run { ranks, hosts, seconds, served };
+    let text = if target.ends_with(".json") { written::json(&run, &rows) } else { written::table(&run, &rows) };
     let written = match target {
         "-" => {
             print!("{text}");
@@ -170,51 +195,11 @@ pub fn write(report: Report, served: u64, target: &str) {
     }
 }
 
-type Rows = BTreeMap<(String, u32, String, String), Merged>;
-
-fn table(ranks: usize, served: u64, seconds: f64, rows: &Rows) -> String {
-    let mut text = format!(
-        "hypercoll: {ranks} ranks, {seconds:.3} s, {served} communicators of rank 0 served. Calls and bytes of the rank that has most; \
-         times in seconds.\n"
-    );
-    let heads = ["collective", "bytes", "calls", "bytes in all", "mean time", "most/mean", "served by"];
-    let _ = writeln!(
-        text,
-        "{:<20} {:<13} {:>10} {:>15} {:>10} {:>9}  {}",
-        heads[0], heads[1], heads[2], heads[3], heads[4], heads[5], heads[6]
-    );
-    for ((name, class, who, what), row) in rows {
-        let by = if who == "ours" { format!("ours: {what}") } else { format!("MPI: {what}") };
-        let (class, mean, most) = (class_name(*class), row.mean(), row.imbalance());
-        let (calls, bytes) = (row.calls, row.bytes);
-        let _ = writeln!(text, "{name:<20} {class:<13} {calls:>10} {bytes:>15} {mean:>10.6} {most:>9.2}  {by}");
-    }
-    if rows.is_empty() {
-        text.push_str("no collective was called\n");
-    }
-    text
-}
-
-/// Names and reasons have no characters that JSON would want to be marked.
-fn json(ranks: usize, served: u64, seconds: f64, rows: &Rows) -> String {
-    let rows: Vec<String> = rows
-        .iter()
-        .map(|((name, class, who, what), row)| {
-            let from = if *class == 0 { 0 } else { 1u64 << (4 * (class - 1)) };
-            let key = if who == "ours" { "algorithm" } else { "why" };
-            format!(
-                "{{\"collective\":\"{name}\",\"from_bytes\":{from},\"served_by\":\"{who}\",\"{key}\":\"{what}\",\
-                 \"ranks\":{},\"calls\":{},\"bytes\":{},\"mean_seconds\":{:e},\"most_seconds\":{:e}}}",
-                row.ranks,
-                row.calls,
-                row.bytes,
-                row.mean(),
-                row.most_seconds
-            )
-        })
-        .collect();
-    format!(
-        "{{\"ranks\":{ranks},\"seconds\":{seconds:e},\"communicators\":{served},\"rows\":[\n{}\n]}}\n",
-        rows.join(",\n")
-    )
+/// What a report is of.
+struct Run {
+    ranks: usize,
+    hosts: usize,
+    seconds: f64,
+    /// Communicators of rank 0 that have been served.
+    served: u64,
 }

@@ -281,7 +281,7 @@ impl Request {
         self.failed = transfer.finish().err();
         if let Some(since) = self.since {
             let seconds = since.elapsed().as_secs_f64();
-            session::tables(turn).note((self.kind, self.form()), self.bytes, By::Ours(self.by), seconds);
+            session::tables(turn).note((self.kind, self.form()), self.bytes, By::Ours(self.by), seconds, None);
         }
     }
 

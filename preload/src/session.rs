@@ -1,5 +1,6 @@
 //! What there is from `MPI_Init` to `MPI_Finalize`: what the environment asks for, what MPI is like, and what is ours in this process.
 
+use crate::caller;
 use crate::communicator::{self, Communicators};
 use crate::datatype::Layout;
 use crate::foreign;
@@ -166,6 +167,7 @@ pub fn begin(together: bool) {
         return;
     }
     heap::survives_forks();
+    hypercoll::raw::callers_named_by(caller::place);
     let mut level = 0;
     // SAFETY: MPI is up; a valid out parameter.
     unsafe { ffi::PMPI_Query_thread(&mut level) };
@@ -359,9 +361,9 @@ const FORCES: [&str; 4] = ["HYPERCOLL_ALGORITHM", "HYPERCOLL_PACKET", "HYPERCOLL
 
 impl Tables {
     /// Notes a call, if that is asked for.
-    pub fn note(&mut self, what: (Kind, Form), bytes: usize, by: report::By, seconds: f64) {
+    pub fn note(&mut self, what: (Kind, Form), bytes: usize, by: report::By, seconds: f64, natively: Option<f64>) {
         if let Some(report) = &mut self.report {
-            report.note(what, bytes, by, seconds);
+            report.note(what, bytes, by, seconds, natively);
         }
     }
 }

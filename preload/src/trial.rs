@@ -22,8 +22,9 @@ pub struct Trial {
     ours: Vec<f64>,
     natives: Vec<f64>,
     verdict: Option<Who>,
-    /// The last one that there was.
+    /// The last one that there was, and what a call took natively on this rank when it was found.
     last: Option<Who>,
+    natively: Option<f64>,
     /// Calls for which the verdict stands yet, and how many trials there have been.
     stands: Box<AtomicU64>,
     trials: u32,
@@ -89,7 +90,9 @@ impl Trial {
         let (length, untimed) = turn(1usize.checked_shl(2 * class(bytes)).unwrap_or(usize::MAX));
         let length = length << self.doubled;
         if self.calls == TURNS * length {
-            let (who, clear) = decided(call, [&mut self.ours, &mut self.natives].map(mean), comm)?;
+            let means = [&mut self.ours, &mut self.natives].map(mean);
+            self.natively = Some(means[1]);
+            let (who, clear) = decided(call, means, comm)?;
             (self.verdict, self.last) = (Some(who), Some(who));
             // Calls that were remembered by the last one would come to life again.
             quick::forget_of(self.stands());
@@ -124,6 +127,12 @@ impl Trial {
     /// on one rank, and after it on the next.
     pub fn is_native(&self) -> bool {
         self.last == Some(Who::Native)
+    }
+
+    /// What a call takes natively on this rank, in the mean of what has been tried.
+    pub fn natively(&self) -> Option<f64> {
+        let so_far = || self.natives.iter().sum::<f64>() / self.natives.len() as f64;
+        self.natively.or_else(|| (!self.natives.is_empty()).then(so_far))
     }
 
     /// Notes what a timed call has taken.

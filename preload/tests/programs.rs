@@ -171,7 +171,7 @@ fn fortran_may_be_loaded_later() {
 /// What ranks find wrong between them comes to C as to Rust: on all ranks the same, by the error handler of the communicator.
 #[test]
 fn wrong_programs_get_errors_on_all_ranks() {
-    let program = built("tests/programs/wrong.c", "wrong", &[]);
+    let program = built("tests/programs/wrong.c", "wrong", &["-g"]);
     let differ = [
         "rank 1 called barrier",
         "rank 1 called all-reduce (call 4, 5 x MPI_INT",
@@ -193,7 +193,9 @@ fn wrong_programs_get_errors_on_all_ranks() {
                 output.stdout.lines().filter(|line| line.starts_with(&format!("rank {rank}: and then an error")));
             assert_eq!(said.count(), 1, "{}", output.told());
         }
-        assert_eq!(texts.matches(told).count(), 3 * times, "{what}: {}", output.told());
+        for told in [told, " at main (wrong.c:"] {
+            assert_eq!(texts.matches(told).count(), 3 * times, "{what}: {}", output.told());
+        }
         // The usual error handler ends the job, and the text is said in full.
         let output = through_hypercoll(&ALL, 3, &program, &[what]);
         assert!(!matches!(output.code, Some(0) | None), "{what}: {}", output.told());
@@ -214,12 +216,22 @@ fn wrong_programs_get_errors_on_all_ranks() {
     let output =
         through_hypercoll(&[("HYPERCOLL_FROM_CALL", "4"), patience[0], patience[1]], 3, &program, &["away", "return"]);
     let said = output.stdout.clone() + &output.stderr;
-    assert!(said.contains("allreduce: no progress for 1 s; not all ranks"), "{}", output.told());
-    assert!(
-        said.contains("allreduce: HYPERCOLL_TIMEOUT: ") && said.contains("rank 2: and then an error"),
-        "{}",
-        output.told()
-    );
+    assert!(said.contains("allreduce at main (wrong.c:"), "{}", output.told());
+    assert!(said.contains("): no progress for 1 s; not all ranks"), "{}", output.told());
+    assert!(said.contains("HYPERCOLL_TIMEOUT: ") && said.contains("rank 2: and then an error"), "{}", output.told());
+    // And it says from where in the program it waits, to the ranks of its host and to others.
+    for shared_memory in ["two-copies", "off"] {
+        let variables = [ALL[0], ALL[1], ("HYPERCOLL_SHARED_MEMORY", shared_memory), patience[0]];
+        let output = through_hypercoll(&variables, 3, &program, &["late"]);
+        assert_eq!((output.code, output.stdout.matches("no error").count()), (Some(0), 3), "{}", output.told());
+        let roll = output.stderr.lines().find(|line| line.contains("no progress for 1 s. "));
+        let calls = roll.map_or(0, |roll| roll.matches("in all-reduce (call 4, 4 x MPI_INT").count());
+        let lines = roll.map_or(0, |roll| roll.matches(") at main (wrong.c:").count());
+        assert!(calls > 0 && lines == calls, "{}", output.told());
+    }
+    // A program without symbols is told by addresses.
+    let output = through_hypercoll(&ALL, 3, &built("tests/programs/wrong.c", "bare", &["-s"]), &["calls"]);
+    assert!(output.stderr.contains("rank 2: allreduce at bare+0x"), "{}", output.told());
     // Over shared memory, and where MPI's messages are all there is.
     let output = through_hypercoll(&[ALL[0], ALL[1], OFF], 3, &program, &["calls", "return"]);
     let texts = [&output.stdout, &output.stderr].map(|text| text.matches(differ[0]).count());
@@ -562,7 +574,13 @@ fn sums_of_floating_point_numbers_do_not_depend_on_the_time() {
         let rows = output.stdout.lines().filter(|row| row.starts_with("allreduce") && row.contains(bytes));
         let rows: Vec<&str> = rows.collect();
         assert!(!rows.is_empty(), "{}", output.told());
-        rows.iter().any(|row| row.contains("MPI: tried out"))
+        let tried = rows.iter().any(|row| row.contains("MPI: tried out"));
+        // Of what is ours the report then says what it would take natively.
+        let unknown = |row: &&str| row.contains("ours: ") && row.split_whitespace().any(|word| word == "-");
+        assert_eq!(rows.iter().any(unknown), !tried, "{}", output.told());
+        let won = output.stdout.contains("\nCalls that are ours and were tried natively, too: ");
+        assert_eq!(won, compare != "off", "{}", output.told());
+        tried
     };
     let (numbers, integers) = ("1 to 15", "from 256");
     assert_eq!(["off", "exact", "all"].map(|compare| tried(3, compare, numbers)), [false, false, true]);

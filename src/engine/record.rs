@@ -2,6 +2,7 @@
 
 use super::arguments::Arguments;
 use crate::executor::board::{Board, CALL_WORDS, HISTORY, KEPT};
+use crate::executor::caller;
 use crate::executor::Stamp;
 use crate::hash::Fnv;
 use crate::plan::Plan;
@@ -193,6 +194,9 @@ fn described(plan: &Plan, arguments: &Arguments) -> String {
 }
 
 fn place(at: &Location) -> String {
+    if caller::is_interface() {
+        return String::new();
+    }
     let file = at.file();
     let mut start = file.len().saturating_sub(FILE);
     while !file.is_char_boundary(start) {

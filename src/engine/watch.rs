@@ -4,6 +4,7 @@
 use super::finding::{listed, understood};
 use super::record::sentence;
 use super::{roll_call, Engine};
+use crate::executor::caller;
 use crate::executor::patience::{say, Patience};
 use crate::executor::Stamp;
 use std::time::{Duration, Instant};
@@ -30,8 +31,9 @@ pub(super) struct Waiting {
     pub judged: Option<Duration>,
     /// The rank that was through then with a call for which it is waited, and the call.
     vain: Option<(usize, u64)>,
-    /// When this rank has said that it waits, by the clock that ranks of a host share.
+    /// When this rank has said that it waits, by the clock that ranks of a host share, and from where in the program it does.
     said: Option<Duration>,
+    at: String,
     /// What had been waited when it announced that it would call the roll, and whether that has been called.
     announced: Option<Duration>,
     called: bool,
@@ -104,6 +106,7 @@ impl Engine {
         let now = roll_call::clock();
         if self.waiting.said.is_none() {
             self.waiting.said = Some(now);
+            self.waiting.at = caller::words();
             self.agreement.doing = self.doing();
             let since = now.saturating_sub(waited);
             self.agreement.board().iter().for_each(|board| board.mine().wait(since.as_secs(), &self.agreement.doing));
@@ -177,7 +180,8 @@ impl Engine {
         peers.dedup();
         let whom = if peers.is_empty() { String::new() } else { format!(", waiting for {}", listed(&peers)) };
         let more = if self.active.len() > 1 { format!(" and {} more", self.active.len() - 1) } else { String::new() };
-        format!("in {}{more}{round}{whom}", sentence(number, &words))
+        let at = &self.waiting.at;
+        format!("in {}{more}{at}{round}{whom}", sentence(number, &words))
     }
 
     /// Something is wrong between ranks: says so to all.

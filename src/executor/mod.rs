@@ -33,6 +33,7 @@ pub mod simulator;
 pub(crate) mod threads;
 
 pub(crate) mod board;
+pub(crate) mod caller;
 pub(crate) mod memory;
 pub(crate) mod patience;
 

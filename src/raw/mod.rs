@@ -80,6 +80,14 @@ pub unsafe fn threads_take_turns(give_way: fn()) {
     crate::engine::threads_take_turns(give_way);
 }
 
+/// From now on what is said of ranks that wait names the place in the program that `caller` finds, as `solve (solve.c:42)`: where another
+/// interface wraps this library, all calls come from that one's source, which says nothing to its users. It is asked on the thread that
+/// waits, and only when something is said, so that it may take its time. The first one counts.
+#[cfg(feature = "mpi")]
+pub fn callers_named_by(caller: fn() -> Option<String>) {
+    crate::executor::caller::named_by(caller);
+}
+
 /// Moves all calls under way of the thread, or of all threads where they take turns, once: [`Hypercube::progress`](crate::Hypercube::progress)
 /// without a communicator.
 pub fn progress() -> bool {

@@ -57,7 +57,8 @@ unsafe fn looked_at(
             if let (Some(start), Cube::Ours(cube)) = (start, &(*own).cube) {
                 let seconds = start.elapsed().as_secs_f64();
                 let by = By::Ours(cube.last_algorithm().unwrap_or("nothing to do"));
-                session::tables(&turn).note((native.kind, Form::Blocking), bytes, by, seconds);
+                let natively = (*own).natively(kind, bytes);
+                session::tables(&turn).note((native.kind, Form::Blocking), bytes, by, seconds, natively);
             }
             if let Some(start) = timed {
                 (*own).trial(kind, bytes).note(Who::Ours, start.elapsed().as_secs_f64());
@@ -72,7 +73,7 @@ unsafe fn looked_at(
             let seconds = start.elapsed().as_secs_f64();
             if session::is_active() {
                 let turn = turn::take();
-                session::tables(&turn).note((native.kind, Form::Blocking), bytes, By::Mpi(why), seconds);
+                session::tables(&turn).note((native.kind, Form::Blocking), bytes, By::Mpi(why), seconds, None);
                 if timed.is_some() {
                     // It is there still: no communicator is freed in the middle of a call on it.
                     (*own).trial(kind, bytes).note(Who::Native, seconds);
@@ -96,6 +97,6 @@ pub unsafe fn pass(native: &Native, why: &'static str) -> c_int {
     let start = Instant::now();
     let code = (native.call)();
     let what = (native.kind, native.how.form());
-    session::tables(&turn::take()).note(what, 0, By::Mpi(why), start.elapsed().as_secs_f64());
+    session::tables(&turn::take()).note(what, 0, By::Mpi(why), start.elapsed().as_secs_f64(), None);
     code
 }

@@ -499,7 +499,7 @@ static void differ(void) {
         if (form == 0) {
             check(MPI_Iallreduce(mine, sums, count, MPI_LONG, MPI_SUM, own, &request) == MPI_SUCCESS, "start of calls that differ");
             to_free = rank % 2 ? &request : NULL;
-            check_error(MPI_Wait(&request, MPI_STATUS_IGNORE), "iallreduce: ", "wait for calls that differ");
+            check_error(MPI_Wait(&request, MPI_STATUS_IGNORE), "iallreduce at differ (", "wait for calls that differ");
             check(request == MPI_REQUEST_NULL, "request that has failed");
             to_free = NULL;
         } else {
@@ -509,7 +509,7 @@ static void differ(void) {
         }
         check(calls_of_handler == 1, "error handler");
         if (form == 0) {
-            check_error(MPI_Ibarrier(own, &request), "ibarrier: ", "call on a broken communicator");
+            check_error(MPI_Ibarrier(own, &request), "ibarrier at differ (", "call on a broken communicator");
             check(calls_of_handler == 2, "error handler again");
             MPI_Request_free(&persistent);
         } else {

@@ -41,6 +41,9 @@ int main(int argc, char **argv) {
             _Exit(0);
         }
         code = MPI_Allreduce(MPI_IN_PLACE, numbers, 4, MPI_INT, MPI_SUM, comm);
+    } else if (strcmp(what, "late") == 0) {
+        if (rank == 1) sleep(3);
+        code = MPI_Allreduce(MPI_IN_PLACE, numbers, 4, MPI_INT, MPI_SUM, comm);
     } else if (strcmp(what, "leaves-later") == 0) {
         const int own = argc > 3 ? atoi(argv[3]) : 0;
         for (int i = 0; i < own; i++) MPI_Allreduce(MPI_IN_PLACE, numbers, 1, MPI_INT, MPI_SUM, comm);

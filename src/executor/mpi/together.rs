@@ -2,6 +2,7 @@
 
 use super::accept;
 use crate::error::{Error, Result};
+use crate::executor::caller;
 use crate::executor::patience::{say, Patience};
 use mpi::ffi;
 use std::ffi::{c_int, c_void};
@@ -34,7 +35,8 @@ impl Waits<'_> {
             let waited = since.get_or_insert_with(Instant::now).elapsed();
             let what = || {
                 let (call, seconds) = (self.call, waited.as_secs());
-                format!("{call}: no progress for {seconds} s; not all ranks of the communicator have called it")
+                let at = caller::words();
+                format!("{call}{at}: no progress for {seconds} s; not all ranks of the communicator have called it")
             };
             if !said && self.patience.report.is_some_and(|limit| waited >= limit) {
                 said = true;
