@@ -1,7 +1,7 @@
 /* hypercoll: what a program can ask of the collectives that run through libhypercoll_preload.so.
  *
- * A program needs none of this: see docs/unchanged-programs.md. One that includes it is linked with the library (pkg-config hypercoll),
- * before its MPI, and then needs no LD_PRELOAD.
+ * A program needs none of this: see docs/unchanged-programs.md. One that includes it is linked with the library (pkg-config hypercoll; CMake:
+ * find_package(hypercoll), hypercoll::hypercoll), before its MPI, and then needs no LD_PRELOAD.
  *
  * All functions return MPI_SUCCESS, or an error code after the communicator's error handler has been called. Except for
  * hypercoll_explain_last, all ranks of the communicator call them, with the same arguments and in the same order among their collective
