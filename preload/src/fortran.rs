@@ -192,6 +192,7 @@ mod alltoallw;
 pub mod behind;
 // Here, as it uses the macros above.
 mod made;
+mod passed;
 pub mod started;
 
 macro_rules! init {

@@ -168,6 +168,26 @@ fn fortran_may_be_loaded_later() {
     }
 }
 
+/// What is MPI's is counted, whoever calls it.
+#[test]
+fn neighbours_of_fortran_are_in_the_report() {
+    for (name, flags) in [("neighbours", &["-cpp"][..]), ("neighbours-f08", &["-cpp", "-DF08"])] {
+        if !has_fortran() {
+            return;
+        }
+        let program = built("tests/programs/neighbours.f90", name, flags);
+        let output = through_hypercoll(&[("HYPERCOLL_REPORT", "-")], 3, &program, &[]);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), 3, "{}", output.told());
+        let forms = [("allgather", "neighbours"), ("alltoallv", "neighbours"), ("allgatherv", "a nonblocking call")];
+        for (name, why) in forms {
+            let row = output.stdout.lines().find(|row| row.starts_with(&format!("neighbor_{name} ")));
+            let counted = row.is_some_and(|row| row.contains(" 3 ") && row.ends_with(&format!("MPI: {why}")));
+            assert!(counted, "{name}: {}", output.told());
+        }
+    }
+}
+
 /// What ranks find wrong between them comes to C as to Rust: on all ranks the same, by the error handler of the communicator.
 #[test]
 fn wrong_programs_get_errors_on_all_ranks() {
