@@ -70,7 +70,7 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Draw the papers' figures: their experiments in virtual time beside their formulas
     Figures(figures::FiguresArgs),
-    /// Draw the figures of a benchmark's JSON
+    /// Draw the figures of a benchmark's JSON, or of the report of an unchanged program
     Plot(plot::PlotArgs),
 }
 

@@ -1,14 +1,18 @@
-//! `hypercoll plot`: the figures of a benchmark's results.
+//! `hypercoll plot`: the figures of a benchmark's results, or of the report of a program under `hypercoll preload`.
 
 mod best;
 mod overview;
 mod predicted;
+mod report;
 mod speed_up;
 pub mod style;
 mod times;
 
 use crate::bench::results::Results;
 use crate::Failure;
+use report::Report;
+use serde::de::IgnoredAny;
+use serde::Deserialize;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,15 +20,15 @@ use std::path::{Path, PathBuf};
 /// Arguments of `hypercoll plot`.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Draws for each collective NAME.svg (time, and ratio to native, of all algorithms against size) and \
-NAME-best.svg
-(the library and native MPI, each at its best, and the physical limit), overview.svg, and predicted.svg (what the cost model
-predicts against what was measured). Of several results, for instance of
-cubes of several dimensions, each gets a directory of its own name, and speed-up-over-best.svg and
-speed-up-over-default.svg show the speed-up against the dimension."
+    after_help = "Draws for each collective of a benchmark NAME.svg (time, and ratio to native, of all algorithms against
+size) and NAME-best.svg (the library and native MPI, each at its best, and the physical limit), overview.svg, and
+predicted.svg (what the cost model predicts against what was measured). Of the report of a program under
+`hypercoll preload` draws report.svg (the time in each collective and class of sizes, and that of native MPI where it
+was tried). Of several files, for instance of cubes of several dimensions, each gets a directory of its own name, and
+speed-up-over-best.svg and speed-up-over-default.svg show the speed-up of benchmarks against the dimension."
 )]
 pub struct PlotArgs {
-    /// What `hypercoll bench --out` wrote
+    /// What `hypercoll bench --out` or `hypercoll preload --report` wrote, as JSON
     #[arg(required = true)]
     results: Vec<PathBuf>,
     /// Directory for the figures; made if it is not there
@@ -33,14 +37,28 @@ pub struct PlotArgs {
 }
 
 pub fn run(args: &PlotArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let all = args.results.iter().map(|path| read(path)).collect::<Result<Vec<Results>, Failure>>()?;
+    let mut benchmarks: Vec<Results> = Vec::new();
     let mut figures: Vec<(PathBuf, String)> = Vec::new();
-    for (path, results) in args.results.iter().zip(&all) {
-        let directory = match &all[..] {
+    for path in &args.results {
+        let directory = match &args.results[..] {
             [_] => args.out.clone(),
             _ => args.out.join(path.file_stem().unwrap_or_default()),
         };
-        let of_one = draw(results)?;
+        let of_one = match read(path)? {
+            Source::Benchmark(results) => {
+                let of_one = draw(&results)?;
+                benchmarks.push(*results);
+                of_one
+            }
+            Source::Report(report) if report.rows.is_empty() => {
+                let name = path.display();
+                return Err(Failure::Usage(format!("results: {name} is of a program that called no collective")));
+            }
+            Source::Report(report) => {
+                let svg = report::draw(&report).map_err(|error| format!("results: {}: {error}", path.display()))?;
+                vec![("report.svg".into(), svg)]
+            }
+        };
         if of_one.is_empty() {
             return Err(Failure::Usage(format!("results: {} has no results", path.display())));
         }
@@ -52,7 +70,7 @@ pub fn run(args: &PlotArgs, out: &mut dyn Write) -> Result<(), Failure> {
             figures.push((file, svg));
         }
     }
-    for (name, svg) in speed_up::draw(&all).map_err(|error| format!("speed-up: {error}"))? {
+    for (name, svg) in speed_up::draw(&benchmarks).map_err(|error| format!("speed-up: {error}"))? {
         figures.push((args.out.join(format!("{name}.svg")), svg));
     }
     for (path, svg) in figures {
@@ -64,13 +82,44 @@ pub fn run(args: &PlotArgs, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read(path: &Path) -> Result<Results, Failure> {
-    let name = path.display();
-    let text = fs::read_to_string(path).map_err(|error| format!("results: cannot read {name}: {error}"))?;
-    Ok(serde_json::from_str(&text).map_err(|error| format!("results: {name} is no benchmark's JSON: {error}"))?)
+/// What can be drawn.
+enum Source {
+    Benchmark(Box<Results>),
+    Report(Report),
 }
 
-/// The figures of one run, with the names of their files.
+/// What a file has, of what is only in the one or in the other.
+#[derive(Deserialize)]
+struct Parts {
+    results: Option<IgnoredAny>,
+    rows: Option<IgnoredAny>,
+}
+
+/// A file that has something to draw.
+fn read(path: &Path) -> Result<Source, Failure> {
+    let name = path.display();
+    let text = fs::read_to_string(path).map_err(|error| format!("results: cannot read {name}: {error}"))?;
+    let neither = || {
+        format!(
+            "results: {name} is neither a benchmark's JSON (`hypercoll bench --out`) nor the JSON report of a program \
+             (`hypercoll preload --report FILE.json`)"
+        )
+    };
+    let parts: Parts = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", neither()))?;
+    if parts.results.is_some() {
+        let results = serde_json::from_str(&text);
+        return Ok(Source::Benchmark(
+            results.map_err(|error| format!("results: {name} is no benchmark's JSON: {error}"))?,
+        ));
+    }
+    if parts.rows.is_some() {
+        let report = serde_json::from_str(&text);
+        return Ok(Source::Report(report.map_err(|error| format!("results: {name} is no report's JSON: {error}"))?));
+    }
+    Err(Failure::Usage(neither()))
+}
+
+/// The figures of one benchmark, with the names of their files.
 fn draw(results: &Results) -> Result<Vec<(String, String)>, Failure> {
     let mut figures = Vec::new();
     for collective in results.collectives() {

@@ -194,6 +194,46 @@ fn plots_of_results() {
     std::fs::remove_dir_all(&directory).expect("it is there");
 }
 
+/// The report of a program, which may have called nothing, and files that are of no kind that can be drawn.
+#[test]
+fn plots_of_reports() {
+    let directory = std::env::temp_dir().join(format!("hypercoll-plot-report-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let file = |name: &str, text: &str| {
+        let path = directory.join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let report = |rows: Value| json!({"ranks": 8, "seconds": 1.5, "communicators": 1, "rows": rows}).to_string();
+    let row = json!({
+        "collective": "allreduce", "from_bytes": 16, "served_by": "ours", "algorithm": "direct", "ranks": 8, "calls": 100,
+        "bytes": 6400, "mean_seconds": 1e-3, "most_seconds": 2e-3,
+    });
+    let program = file("program.json", &report(json!([row])));
+    let out = directory.join("figures");
+    let drawn = |files: &str| {
+        let output = hypercoll(&format!("plot {files} --out {}", out.display()));
+        assert_eq!(output.code, Some(0), "{files}: {}", output.told());
+        output.stdout
+    };
+    let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(drawn(&program), format!("{}\n", out.join("report.svg").display()));
+    assert!(read("report.svg").contains("allreduce from 16 B"));
+    // A benchmark beside it is drawn as ever.
+    let benchmark = results_file(&directory, "benchmark.json", 4, None);
+    drawn(&format!("{program} {benchmark}"));
+    assert!(read("program/report.svg").contains("direct") && read("benchmark/broadcast.svg").contains("Some MPI"));
+
+    let both = ["hypercoll bench --out", "hypercoll preload --report"];
+    let refused = |path: String, words: &[&str]| refused(&format!("plot {path} --out {}", out.display()), words);
+    refused(file("other.json", "{\"ranks\": 8}"), &both);
+    refused(file("table.txt", "hypercoll: 8 ranks, 1.500 s"), &both);
+    refused(file("empty.json", &report(json!([]))), &["empty.json", "called no collective"]);
+    refused(file("half.json", &report(json!([{"collective": "bcast"}]))), &["half.json", "no report's JSON"]);
+    refused(file("benchmark-half.json", "{\"results\": []}"), &["no benchmark's JSON"]);
+    std::fs::remove_dir_all(&directory).expect("it is there");
+}
+
 /// `hypercoll ... | head -1`: no panic, no complaint.
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
