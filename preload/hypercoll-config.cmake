@@ -8,7 +8,9 @@
 include(CMakeFindDependencyMacro)
 find_dependency(MPI COMPONENTS C)
 
-get_filename_component(hypercoll_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+# (Where /lib is a link to /usr/lib, it may have been found by the former.)
+get_filename_component(hypercoll_prefix "${CMAKE_CURRENT_LIST_DIR}" REALPATH)
+get_filename_component(hypercoll_prefix "${hypercoll_prefix}/../../.." ABSOLUTE)
 if(NOT TARGET hypercoll::hypercoll)
     add_library(hypercoll::hypercoll SHARED IMPORTED)
     set_target_properties(

@@ -2,10 +2,13 @@
 
 use backtrace::Frame;
 use std::collections::HashMap;
-use std::ffi::{c_void, CStr, OsStr};
+use std::ffi::{c_int, c_void, CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+/// Characters of a name that are told: errors of MPI have room for 255 in all.
+const NAME: usize = 40;
 
 /// What has been found, by address: looking through what a compiler says of a program takes long.
 static FOUND: Mutex<Option<HashMap<usize, String>>> = Mutex::new(None);
@@ -13,14 +16,17 @@ static FOUND: Mutex<Option<HashMap<usize, String>>> = Mutex::new(None);
 /// The place that this thread has called MPI from: the function and its line, `solve (solve.c:42)`; the function; or where it is in its
 /// file, which tools know how to read. Nothing if it was not the program that called.
 pub fn place() -> Option<String> {
-    let mut caller = None;
+    // Beyond the last one that is MPI's: it may call us from the middle of its waits, through libraries of its own.
+    let (mut caller, mut is_beyond) = (None, false);
     backtrace::trace(|frame| {
-        let object = Object::of(frame.ip());
+        let object = Object::of(frame.ip() as usize);
         if object.as_ref().is_some_and(Object::is_of_mpi) {
-            return true;
+            (caller, is_beyond) = (None, true);
+        } else if is_beyond {
+            caller = object.map(|object| (frame.clone(), object));
+            is_beyond = false;
         }
-        caller = object.map(|object| (frame.clone(), object));
-        false
+        true
     });
     let (frame, object) = caller.filter(|(_, object)| !object.is_of_the_system())?;
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
@@ -32,7 +38,7 @@ fn named(frame: &Frame, object: &Object) -> String {
     let (mut function, mut line) = (None, None);
     backtrace::resolve_frame(frame, |symbol| {
         // What is inlined comes before what it is in.
-        function = function.take().or_else(|| Some(symbol.name()?.to_string()));
+        function = function.take().or_else(|| Some(cut(format!("{:#}", symbol.name()?))));
         line = line.take().or_else(|| Some(format!("{}:{}", name(symbol.filename()?), symbol.lineno()?)));
     });
     match (function, line) {
@@ -40,43 +46,73 @@ fn named(frame: &Frame, object: &Object) -> String {
         (Some(function), None) => format!("{function} ({})", name(&object.file)),
         (None, line) => line.unwrap_or_else(|| {
             // Of the call, not of where it returns to.
-            format!("{}+{:#x}", name(&object.file), (frame.ip() as usize).saturating_sub(object.base + 1))
+            format!("{}+{:#x}", name(&object.file), (frame.ip() as usize - 1).wrapping_sub(object.moved_by))
         }),
     }
 }
 
-/// Without its folders, for which errors of MPI have no room.
+fn cut(name: String) -> String {
+    match name.char_indices().nth(NAME) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name,
+    }
+}
+
+/// Without its folders.
 fn name(file: &Path) -> String {
-    file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()
+    cut(file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned())
 }
 
 /// What has been loaded from a file.
 struct Object {
     file: PathBuf,
-    base: usize,
+    /// How far from where its file has it.
+    moved_by: usize,
+}
+
+/// An address, and what it is in.
+struct Looked {
+    address: usize,
+    found: Option<Object>,
 }
 
 impl Object {
-    fn of(address: *mut c_void) -> Option<Object> {
-        // SAFETY: all zero is a value of it.
-        let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
-        // SAFETY: any address; a valid out parameter.
-        if unsafe { libc::dladdr(address, &mut found) } == 0 || found.dli_fname.is_null() {
-            return None;
-        }
-        // SAFETY: the loader's, of an object that is in use.
-        let file = unsafe { CStr::from_ptr(found.dli_fname) };
-        Some(Object { file: OsStr::from_bytes(file.to_bytes()).into(), base: found.dli_fbase as usize })
+    fn of(address: usize) -> Option<Object> {
+        let mut looked = Looked { address, found: None };
+        // SAFETY: it calls the function with what is passed here, before it returns.
+        unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut looked).cast()) };
+        looked.found
     }
 
     /// This library, or one of MPI's.
     fn is_of_mpi(&self) -> bool {
-        let own = Object::of(place as *mut c_void).is_some_and(|own| own.base == self.base);
+        let own = Object::of(place as *const () as usize).is_some_and(|own| own.file == self.file);
         own || name(&self.file).starts_with("libmpi")
     }
 
     /// What a thread begins in that is none of the program's.
     fn is_of_the_system(&self) -> bool {
-        ["libc.so", "libpthread.so", "ld-"].iter().any(|system| name(&self.file).starts_with(system))
+        ["libc.so", "libpthread.so"].iter().any(|system| name(&self.file).starts_with(system))
     }
+}
+
+/// Whether the address is in one that has been loaded: goes on until it is.
+unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, looked: *mut c_void) -> c_int {
+    let (info, looked) = (&*info, &mut *looked.cast::<Looked>());
+    let segments = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+    let holds = |segment: &libc::Elf64_Phdr| {
+        let start = (info.dlpi_addr as usize).wrapping_add(segment.p_vaddr as usize);
+        segment.p_type == libc::PT_LOAD && looked.address.wrapping_sub(start) < segment.p_memsz as usize
+    };
+    if !segments.iter().any(holds) {
+        return 0;
+    }
+    let named = !info.dlpi_name.is_null() && *info.dlpi_name != 0;
+    let file = match named {
+        true => OsStr::from_bytes(CStr::from_ptr(info.dlpi_name).to_bytes()).into(),
+        // The program itself has no name here.
+        false => std::env::current_exe().unwrap_or_default(),
+    };
+    looked.found = Some(Object { file, moved_by: info.dlpi_addr as usize });
+    1
 }

@@ -28,13 +28,14 @@ struct Row {
     calls: u64,
     bytes: u64,
     seconds: f64,
-    /// Of how many of them it is known what such calls take natively, and that of them together.
+    /// Of how many of them it is known what such calls take natively, what these have taken, and what they would natively.
     tried: u64,
+    tried_seconds: f64,
     natively: f64,
 }
 
 impl Row {
-    /// What all of them would take natively.
+    /// What all of them would take natively, if those before anything was known are like the others.
     fn all_natively(&self) -> Option<f64> {
         (self.tried > 0).then(|| self.natively / self.tried as f64 * self.calls as f64)
     }
@@ -54,16 +55,25 @@ struct Merged {
     bytes: u64,
     most_seconds: f64,
     all_seconds: f64,
-    /// The rank with the least time, for which the others waited, and that time.
-    least: Option<(usize, f64)>,
+    /// Calls of a rank, its time, and its number, of all ranks.
+    of_ranks: Vec<(u64, f64, usize)>,
     /// Ranks that know what such calls take natively, and that of all their calls together.
     know: u64,
     natively: f64,
+    /// What those calls of all ranks took of which it was known then, and what they would natively.
+    tried: (f64, f64),
 }
 
 impl Merged {
     fn mean(&self) -> f64 {
         self.all_seconds / self.ranks.max(1) as f64
+    }
+
+    /// The rank that the others have likely waited for: of those with most calls the one that they took the least time.
+    fn last(&self) -> Option<usize> {
+        let all = || self.of_ranks.iter().filter(|of| of.0 == self.calls);
+        let least = all().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        (all().count() > 1).then_some(least.2)
     }
 
     fn mean_natively(&self) -> Option<f64> {
@@ -92,8 +102,11 @@ impl Report {
         row.calls += 1;
         row.bytes += bytes as u64;
         row.seconds += seconds;
-        row.tried += u64::from(natively.is_some());
-        row.natively += natively.unwrap_or(0.0);
+        if let Some(natively) = natively {
+            row.tried += 1;
+            row.tried_seconds += seconds;
+            row.natively += natively;
+        }
     }
 
     fn lines(&self, rank: c_int, host: &str) -> String {
@@ -103,9 +116,10 @@ impl Report {
                 By::Ours(algorithm) => ("ours", algorithm),
                 By::Mpi(why) => ("native", why),
             };
-            let (name, Row { calls, bytes, seconds, .. }) = (form.name(*kind), row);
-            let natively = row.all_natively().map_or(String::new(), |seconds| seconds.to_string());
-            let _ = writeln!(lines, "{name}\t{class:02}\t{who}\t{what}\t{calls}\t{bytes}\t{seconds}\t{natively}");
+            let (name, Row { calls, bytes, seconds, tried_seconds, natively, .. }) = (form.name(*kind), row);
+            let all = row.all_natively().map_or(String::new(), |seconds| seconds.to_string());
+            let _ = write!(lines, "{name}\t{class:02}\t{who}\t{what}\t{calls}\t{bytes}\t{seconds}");
+            let _ = writeln!(lines, "\t{all}\t{tried_seconds}\t{natively}");
         }
         lines
     }
@@ -123,18 +137,21 @@ fn merged(all: &str) -> (Rows, usize) {
             rank = number.parse().unwrap_or(0);
             hosts.insert(host);
         }
-        let &[name, class, who, what, calls, bytes, seconds, natively] = &words[..] else { continue };
+        let &[name, class, who, what, calls, bytes, seconds, natively, tried, tried_natively] = &words[..] else {
+            continue;
+        };
         let key = (name.to_string(), class.parse().unwrap_or(0), who.to_string(), what.to_string());
         let row = rows.entry(key).or_default();
         let seconds: f64 = seconds.parse().unwrap_or(0.0);
         row.ranks += 1;
-        row.calls = row.calls.max(calls.parse().unwrap_or(0));
+        let calls = calls.parse().unwrap_or(0);
+        row.of_ranks.push((calls, seconds, rank));
+        row.calls = row.calls.max(calls);
         row.bytes = row.bytes.max(bytes.parse().unwrap_or(0));
         row.most_seconds = row.most_seconds.max(seconds);
         row.all_seconds += seconds;
-        if row.least.is_none_or(|(_, least)| seconds < least) {
-            row.least = Some((rank, seconds));
-        }
+        row.tried.0 += tried.parse().unwrap_or(0.0);
+        row.tried.1 += tried_natively.parse().unwrap_or(0.0);
         if let Ok(natively) = natively.parse::<f64>() {
             row.know += 1;
             row.natively += natively;

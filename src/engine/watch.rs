@@ -106,7 +106,7 @@ impl Engine {
         let now = roll_call::clock();
         if self.waiting.said.is_none() {
             self.waiting.said = Some(now);
-            self.waiting.at = caller::words();
+            self.waiting.at = caller::place(", called from ");
             self.agreement.doing = self.doing();
             let since = now.saturating_sub(waited);
             self.agreement.board().iter().for_each(|board| board.mine().wait(since.as_secs(), &self.agreement.doing));
@@ -180,8 +180,7 @@ impl Engine {
         peers.dedup();
         let whom = if peers.is_empty() { String::new() } else { format!(", waiting for {}", listed(&peers)) };
         let more = if self.active.len() > 1 { format!(" and {} more", self.active.len() - 1) } else { String::new() };
-        let at = &self.waiting.at;
-        format!("in {}{more}{at}{round}{whom}", sentence(number, &words))
+        format!("in {}{more}{round}{whom}{}", sentence(number, &words), self.waiting.at)
     }
 
     /// Something is wrong between ranks: says so to all.

@@ -20,8 +20,8 @@ pub(crate) fn is_interface() -> bool {
     CALLER.get().is_some()
 }
 
-/// The place, as a sentence goes on; nothing if it is not known. To find it takes long where a program has much to be looked through: for
+/// The place, behind some words; nothing if it is not known. To find it takes long where a program has much to be looked through: for
 /// what is rarely said.
-pub(crate) fn words() -> String {
-    CALLER.get().and_then(|caller| caller()).map_or(String::new(), |place| format!(" at {place}"))
+pub(crate) fn place(behind: &str) -> String {
+    CALLER.get().and_then(|caller| caller()).map_or(String::new(), |place| format!("{behind}{place}"))
 }

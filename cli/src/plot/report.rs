@@ -69,7 +69,7 @@ const COLUMN: i32 = 84;
 /// Width of a letter of a label and, in bold, of the title.
 const LETTER: i32 = 7;
 const TITLE_LETTER: i32 = 12;
-/// Of a longer path of the program, the end is shown.
+/// Characters of the command line that are shown.
 const LONGEST_PROGRAM: usize = 60;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
@@ -234,9 +234,13 @@ fn legend(root: &Area<'_>, rows: &[&Row]) -> Outcome<()> {
 impl Report {
     fn title(&self) -> String {
         let Some(program) = &self.program else { return "What a program spent in collectives".into() };
-        let excess = program.chars().count().saturating_sub(LONGEST_PROGRAM);
-        let end: String = program.chars().skip(excess).collect();
-        format!("What {}{end} spent in collectives", if excess > 0 { "…" } else { "" })
+        // The program's folders tell less than what it was called with.
+        let (name, arguments) = program.split_once(' ').unwrap_or((program, ""));
+        let name = name.rsplit('/').next().unwrap_or(name);
+        let words = format!("{name} {arguments}");
+        let beginning: String = words.trim_end().chars().take(LONGEST_PROGRAM).collect();
+        let more = if words.trim_end().chars().count() > LONGEST_PROGRAM { "…" } else { "" };
+        format!("What {beginning}{more} spent in collectives")
     }
 
     /// `8 ranks on 1 host, 1.5 s in all, Open MPI v4.1.4, hypercoll 0.2.0, 2026-11-30`.
@@ -324,7 +328,7 @@ mod tests {
     fn a_figure_names_what_it_shows() {
         let svg = drawn(today());
         for text in [
-            "What ./pro&lt;gram spent in collectives",
+            "What pro&lt;gram spent in collectives",
             "8 ranks on 1 host, 1.5 s in all, Open MPI v4.1.4, hypercoll 0.2.0, 2026-11-30",
             "mean of the ranks, by hypercoll",
             "mean of the ranks, by MPI",
@@ -398,13 +402,18 @@ mod tests {
     }
 
     #[test]
-    fn a_long_path_ends_with_the_program() {
-        let mut report = today();
-        report["program"] = json!(format!("{}/program", "directory/".repeat(30)));
-        let svg = drawn(report);
-        let title = svg.lines().find(|line| line.starts_with("What ")).expect("a title");
-        assert!(title.starts_with("What …") && title.ends_with("/program spent in collectives"), "{title}");
-        assert_eq!(title.chars().count(), "What … spent in collectives".chars().count() + LONGEST_PROGRAM);
+    fn of_a_long_command_line_its_beginning_is_told_without_folders() {
+        let title = |program: String| {
+            let mut report = today();
+            report["program"] = json!(program);
+            let svg = drawn(report);
+            svg.lines().find(|line| line.starts_with("What ")).expect("a title").to_string()
+        };
+        let folders = "directory/".repeat(30);
+        assert_eq!(title(format!("{folders}program -n 3")), "What program -n 3 spent in collectives");
+        let long = title(format!("./program {folders}"));
+        assert!(long.starts_with("What program directory/") && long.ends_with("… spent in collectives"), "{long}");
+        assert_eq!(long.chars().count(), "What … spent in collectives".chars().count() + LONGEST_PROGRAM);
     }
 
     #[test]

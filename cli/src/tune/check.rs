@@ -129,7 +129,8 @@ impl Report<'_> {
 
     fn print(&self, stale: &[String], out: &mut dyn Write) -> Result<(), Failure> {
         let Calls { spread, compared, left_out } = self.calls;
-        writeln!(out, "{spread} ranks (hosts x ranks), {}", self.ranks.cube.machine().name)?;
+        let machine = self.ranks.cube.machine();
+        writeln!(out, "{spread} ranks (hosts x ranks), {}\n{}", machine.name, machine.times())?;
         match &self.settings.file {
             Some(file) => writeln!(out, "tuning file: {file}")?,
             None => writeln!(out, "tuning file: none")?,

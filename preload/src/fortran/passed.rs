@@ -33,7 +33,7 @@ macro_rules! left {
                 }
                 code
             };
-            super::answer(error, pass(&Native { kind: Kind::$kind, how: How::Waits, call: &call }, $why));
+            crate::fortran::answer(error, pass(&Native { kind: Kind::$kind, how: How::Waits, call: &call }, $why));
         }
     };
     (@address $p:ident) => { Address };
@@ -71,4 +71,26 @@ left! {
     "a nonblocking call" (from sent sent_from send_type into received received_at receive_type comm request):
     NeighborAlltoallv: mpi_ineighbor_alltoallv_ mpi_ineighbor_alltoallv_f08_;
     NeighborAlltoallw: mpi_ineighbor_alltoallw_ mpi_ineighbor_alltoallw_f08_;
+}
+
+#[cfg(persistent)]
+mod persistent {
+    use super::*;
+
+    left! {
+        "a persistent call" (from sent send_type into received receive_type comm info request):
+        NeighborAllgather: mpi_neighbor_allgather_init_ mpi_neighbor_allgather_init_f08_;
+        NeighborAlltoall: mpi_neighbor_alltoall_init_ mpi_neighbor_alltoall_init_f08_;
+    }
+
+    left! {
+        "a persistent call" (from sent send_type into received places receive_type comm info request):
+        NeighborAllgatherv: mpi_neighbor_allgatherv_init_ mpi_neighbor_allgatherv_init_f08_;
+    }
+
+    left! {
+        "a persistent call" (from sent sent_from send_type into received received_at receive_type comm info request):
+        NeighborAlltoallv: mpi_neighbor_alltoallv_init_ mpi_neighbor_alltoallv_init_f08_;
+        NeighborAlltoallw: mpi_neighbor_alltoallw_init_ mpi_neighbor_alltoallw_init_f08_;
+    }
 }

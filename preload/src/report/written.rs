@@ -30,7 +30,7 @@ fn library() -> String {
 /// The command line of rank 0, or its beginning.
 fn program() -> String {
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    words.join(" ").chars().take(COMMAND).collect()
+    words.join(" ").chars().take(COMMAND).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// When the program ends.
@@ -62,22 +62,20 @@ pub(super) fn table(run: &Run, rows: &Rows) -> String {
         let (class, mean, most) = (class_name(*class), row.mean(), row.imbalance());
         let (calls, bytes) = (row.calls, row.bytes);
         let tried = row.mean_natively().map_or("-".into(), |seconds| format!("{seconds:.6}"));
-        let least = row.least.filter(|_| *ranks > 1).map_or("-".into(), |(rank, _)| format!("rank {rank}"));
+        let last = row.last().map_or("-".into(), |rank| format!("rank {rank}"));
         let _ = writeln!(
             text,
-            "{name:<20} {class:<13} {calls:>10} {bytes:>15} {mean:>10.6} {tried:>10} {most:>9.2} {least:>10}  {by}"
+            "{name:<20} {class:<13} {calls:>10} {bytes:>15} {mean:>10.6} {tried:>10} {most:>9.2} {last:>10}  {by}"
         );
-        if let Some(seconds) = row.mean_natively() {
-            (ours, natively) = (ours + mean, natively + seconds);
-        }
+        (ours, natively) = (ours + row.tried.0 / row.ranks as f64, natively + row.tried.1 / row.ranks as f64);
     }
     if rows.is_empty() {
         text.push_str("no collective was called\n");
     }
-    if natively > 0.0 {
+    if ours > 0.0 {
         let _ = writeln!(
             text,
-            "Calls that are ours and were tried natively, too: {ours:.6} s, natively {natively:.6} s, {:.2} times as long.",
+            "Calls that are ours, from when native MPI was tried, too: {ours:.6} s, natively {natively:.6} s, {:.2} times as long.",
             natively / ours
         );
     }
@@ -96,8 +94,10 @@ pub(super) fn json(run: &Run, rows: &Rows) -> String {
             "bytes": row.bytes,
             "mean_seconds": row.mean(),
             "most_seconds": row.most_seconds,
-            "least_rank": row.least.map(|(rank, _)| rank),
         });
+        if let Some(rank) = row.last() {
+            told["least_rank"] = rank.into();
+        }
         told[if who == "ours" { "algorithm" } else { "why" }] = what.as_str().into();
         if let Some(seconds) = row.mean_natively() {
             told["native_seconds"] = seconds.into();

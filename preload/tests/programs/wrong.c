@@ -44,6 +44,12 @@ int main(int argc, char **argv) {
     } else if (strcmp(what, "late") == 0) {
         if (rank == 1) sleep(3);
         code = MPI_Allreduce(MPI_IN_PLACE, numbers, 4, MPI_INT, MPI_SUM, comm);
+    } else if (strcmp(what, "late-wait") == 0) {
+        MPI_Request request;
+        int sums[4];
+        if (rank == 1) sleep(3);
+        MPI_Iallreduce(numbers, sums, 4, MPI_INT, MPI_SUM, comm, &request);
+        code = MPI_Wait(&request, MPI_STATUS_IGNORE);
     } else if (strcmp(what, "leaves-later") == 0) {
         const int own = argc > 3 ? atoi(argv[3]) : 0;
         for (int i = 0; i < own; i++) MPI_Allreduce(MPI_IN_PLACE, numbers, 1, MPI_INT, MPI_SUM, comm);

@@ -35,12 +35,11 @@ impl Waits<'_> {
             let waited = since.get_or_insert_with(Instant::now).elapsed();
             let what = || {
                 let (call, seconds) = (self.call, waited.as_secs());
-                let at = caller::words();
-                format!("{call}{at}: no progress for {seconds} s; not all ranks of the communicator have called it")
+                format!("{call}: no progress for {seconds} s; not all ranks of the communicator have called it")
             };
             if !said && self.patience.report.is_some_and(|limit| waited >= limit) {
                 said = true;
-                say(&what());
+                say(&(what() + &caller::place("; this one from ")));
             }
             if self.patience.timeout.is_some_and(|limit| waited >= limit) {
                 if self.patience.ends_job {
