@@ -5,6 +5,7 @@
  * usage: settled CALLS COUNT [threads]      of COUNT numbers; as a program that may have several threads */
 
 #include <hypercoll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@ static void machine(MPI_Comm comm, const char *call) {
 }
 
 int main(int argc, char **argv) {
+    /* Open MPI 5.0 writes to ranks that have gone, when all is over: natively, 4 of 32 runs on a busy machine ended by that. */
+    signal(SIGPIPE, SIG_IGN);
     int provided;
     MPI_Init_thread(&argc, &argv, argc > 3 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     int rank, size, wrong = argc > 3 && provided < MPI_THREAD_MULTIPLE, calls = atoi(argv[1]), few = atoi(argv[2]);
