@@ -100,11 +100,11 @@ impl Object {
 unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, looked: *mut c_void) -> c_int {
     let (info, looked) = (&*info, &mut *looked.cast::<Looked>());
     let segments = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
-    let holds = |segment: &libc::Elf64_Phdr| {
+    let is_in = segments.iter().any(|segment| {
         let start = (info.dlpi_addr as usize).wrapping_add(segment.p_vaddr as usize);
         segment.p_type == libc::PT_LOAD && looked.address.wrapping_sub(start) < segment.p_memsz as usize
-    };
-    if !segments.iter().any(holds) {
+    });
+    if !is_in {
         return 0;
     }
     let named = !info.dlpi_name.is_null() && *info.dlpi_name != 0;
