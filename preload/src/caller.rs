@@ -18,9 +18,11 @@ static FOUND: Mutex<Option<HashMap<usize, String>>> = Mutex::new(None);
 pub fn place() -> Option<String> {
     // Beyond the last one that is MPI's: it may call us from the middle of its waits, through libraries of its own.
     let (mut caller, mut is_beyond) = (None, false);
+    let own = Object::of(place as *const () as usize);
+    let is_ours = |object: &Object| own.as_ref().is_some_and(|own| own.file == object.file);
     backtrace::trace(|frame| {
         let object = Object::of(frame.ip() as usize);
-        if object.as_ref().is_some_and(Object::is_of_mpi) {
+        if object.as_ref().is_some_and(|object| is_ours(object) || object.is_of_mpi()) {
             (caller, is_beyond) = (None, true);
         } else if is_beyond {
             caller = object.map(|object| (frame.clone(), object));
@@ -84,10 +86,9 @@ impl Object {
         looked.found
     }
 
-    /// This library, or one of MPI's.
+    /// One of MPI's libraries, by its name.
     fn is_of_mpi(&self) -> bool {
-        let own = Object::of(place as *const () as usize).is_some_and(|own| own.file == self.file);
-        own || name(&self.file).starts_with("libmpi")
+        name(&self.file).starts_with("libmpi")
     }
 
     /// What a thread begins in that is none of the program's.

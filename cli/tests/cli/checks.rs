@@ -1,6 +1,7 @@
 //! Checking, verifying, plotting, explaining.
 
 use super::*;
+use std::path::Path;
 
 #[test]
 fn check_says_ok() {
@@ -107,7 +108,7 @@ fn verify_on_threads() {
 }
 
 /// Results of a run on a fabric and of one that knows of none, as older files are.
-fn results_file(directory: &std::path::Path, name: &str, ranks: usize, fabric: Option<Value>) -> String {
+fn results_file(directory: &Path, name: &str, ranks: usize, fabric: Option<Value>) -> String {
     let row = |implementation: &str, size: f64, median: f64| {
         let mut row = json!({
             "collective": "broadcast", "size_bytes": size, "count": 1, "element": "f64", "implementation": implementation,
@@ -158,6 +159,18 @@ fn results_file(directory: &std::path::Path, name: &str, ranks: usize, fabric: O
     path.display().to_string()
 }
 
+/// What `plot` says that it has drawn of files, into a directory.
+fn plotted(files: &str, out: &Path) -> String {
+    let output = hypercoll(&format!("plot {files} --out {}", out.display()));
+    assert_eq!(output.code, Some(0), "{files}: {}", output.told());
+    output.stdout
+}
+
+/// One of the figures there.
+fn figure(out: &Path, name: &str) -> String {
+    std::fs::read_to_string(out.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
 #[test]
 fn plots_of_results() {
     let directory = std::env::temp_dir().join(format!("hypercoll-plot-{}", std::process::id()));
@@ -166,12 +179,7 @@ fn plots_of_results() {
     let old = results_file(&directory, "old.json", 4, None);
     let three = results_file(&directory, "three.json", 8, cube(3));
     let out = directory.join("figures");
-    let drawn = |files: &str| {
-        let output = hypercoll(&format!("plot {files} --out {}", out.display()));
-        assert_eq!(output.code, Some(0), "{files}: {}", output.told());
-        output.stdout
-    };
-    let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let (drawn, read) = (|files: &str| plotted(files, &out), |name: &str| figure(&out, name));
 
     drawn(&old);
     let best = read("broadcast-best.svg");
@@ -211,12 +219,7 @@ fn plots_of_reports() {
     });
     let program = file("program.json", &report(json!([row])));
     let out = directory.join("figures");
-    let drawn = |files: &str| {
-        let output = hypercoll(&format!("plot {files} --out {}", out.display()));
-        assert_eq!(output.code, Some(0), "{files}: {}", output.told());
-        output.stdout
-    };
-    let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let (drawn, read) = (|files: &str| plotted(files, &out), |name: &str| figure(&out, name));
     assert_eq!(drawn(&program), format!("{}\n", out.join("report.svg").display()));
     assert!(read("report.svg").contains("allreduce from 16 B"));
     // A benchmark beside it is drawn as ever.
