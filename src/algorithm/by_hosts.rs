@@ -4,6 +4,11 @@
 //! from the host before it, which got that in the phase before (ring). Of the l-th rank's, the l-th rank of a host sends and receives
 //! it, counted modulo the ranks of that host, and then passes it on to its mates. So all ranks of a host work its ports together. Where
 //! hosts have more ranks than others, a phase has several waves.
+//!
+//! A vector that is reduced has a part for each host. Hosts of unlike numbers of ranks cut theirs into as many blocks as the others
+//! ([`blocks_of_part`]), in a wave go as many as the host with the fewest ranks has carriers for, and the carriers of the others take turns: so all
+//! hosts take the same steps, and none has to run ahead. (Cut into a block for each rank, all-reduces on hosts of 4, 3, 2 and 1 ranks had to: the
+//! queues of ports filled, and it took .67 to .94 of the limit, where this takes .97.)
 
 use crate::algorithm::{Figure, Formula, Shape};
 use crate::collective::{part, part_with};
@@ -33,22 +38,27 @@ pub fn gathered(course: Course, shape: &Shape) -> Formula {
     }
     let phases = hosts - 1;
     let rounds = most - 1 + phases * most * waves(most, fewest);
-    // Within a host go a rank's own block and one of each wave; between hosts one, or one of each wave.
-    let load = match (course, most) {
-        (Course::Shift, 1) => 1,
-        (Course::Ring, 1) => phases,
-        _ => 1 + phases * waves(most, fewest),
-    };
+    let messages = in_a_row(course, shape, waves(most, fewest));
     let elements = (rounds * count) as f64;
     Formula {
         rounds,
         elements,
         moved: (size * (size - 1) * count) as f64,
-        load: (load * count) as f64,
-        // As many messages follow one another between two mates, or round the ring.
-        hops: load,
+        load: (messages * count) as f64,
+        hops: messages,
         path: elements,
         ..Formula::NOTHING
+    }
+}
+
+/// Messages that follow one another between two mates, or round the ring: within a host one of a rank's own and one of each wave; between hosts
+/// one, or one of each wave.
+fn in_a_row(course: Course, shape: &Shape, waves: usize) -> usize {
+    let phases = shape.hosts - 1;
+    match (course, shape.on_host.0) {
+        (Course::Shift, 1) => 1,
+        (Course::Ring, 1) => phases,
+        _ => 1 + phases * waves,
     }
 }
 
@@ -65,35 +75,52 @@ pub fn scattered(course: Course, shape: &Shape) -> Formula {
     Formula { scratch: kept as f64, ..gathered(course, shape) }
 }
 
+/// The blocks into which every host's part of a vector is cut: one for each rank where hosts have as many; else as many as let most ranks carry
+/// some, of the hosts that have the most and the fewest.
+fn blocks_of_part((most, fewest): (usize, usize)) -> usize {
+    if most == fewest {
+        return most;
+    }
+    let carry = |blocks: usize| carriers(blocks, most) + carriers(blocks, fewest);
+    (1..=most).rev().max_by_key(|&blocks| carry(blocks)).unwrap_or(1)
+}
+
+/// The ranks of a host of so many that carry blocks between hosts, as many blocks each.
+fn carriers(blocks: usize, ranks: usize) -> usize {
+    (1..=blocks.min(ranks)).rev().find(|&carriers| blocks.is_multiple_of(carriers)).unwrap_or(1)
+}
+
 /// The cost of an all-reduce of vectors of M elements, each host's part of which is as long: what comes first of a block that a
 /// rank has a part in lies where its result will be.
 pub fn reduced(course: Course, shape: &Shape) -> Formula {
-    let Shape { count, hosts, on_host: (most, fewest), .. } = *shape;
-    // Of a host with so many ranks.
-    let block = |ranks: usize| count.div_ceil(hosts * ranks.max(1));
-    let longest = block(fewest);
-    let back = gathered(course, &Shape { count: longest, ..*shape });
-    // In its later waves there are only ranks of hosts that have so many.
-    let phase: usize = (0..waves(most, fewest)).map(|wave| most * block(fewest.max(wave * fewest + 1))).sum();
-    let elements = if shape.size > 1 { ((most - 1) * longest + (hosts - 1) * phase) as f64 } else { 0.0 };
-    let back = Formula { elements, path: elements, ..back };
+    let Shape { size, count, hosts, on_host: (most, fewest), .. } = *shape;
+    if size == 1 || count == 0 {
+        return Formula::NOTHING;
+    }
+    let (blocks, phases) = (blocks_of_part(shape.on_host), hosts - 1);
+    let block = count.div_ceil(hosts * blocks);
+    let waves = waves(blocks, carriers(blocks, fewest));
+    // A rank's own go together.
+    let (own, messages) = (blocks.div_ceil(fewest), in_a_row(course, shape, waves));
+    let elements = (((most - 1) * own + phases * most * waves) * block) as f64;
+    let load = ((messages + own - 1) * block) as f64;
+    let rounds = most - 1 + phases * most * waves;
+    let back = Formula { rounds, elements, load, hops: messages, path: elements, ..Formula::NOTHING };
     let both = back.then(back);
     // Round a ring of more than two, the reduction goes the other way.
-    let opposite = course == Course::Ring && most == 1 && shape.size > 2;
+    let opposite = course == Course::Ring && most == 1 && size > 2;
     let load = if opposite { back.load } else { both.load };
-    let combined = if course == Course::Ring || most > 1 { hosts } else { 1 };
-    let kept = received(shape).saturating_sub(if shape.in_place { 0 } else { combined }) * longest;
-    let even = most == fewest && count.is_multiple_of(shape.size);
-    Formula { moved: (2 * (shape.size - 1) * count) as f64, load, scratch: kept as f64, ..both }
+    // Of what a rank on a host of so many receives in the opposite direction, from its mates and from other hosts.
+    let kept = |ranks: usize| {
+        let own = blocks.div_ceil(ranks);
+        let far = phases * blocks / carriers(blocks, ranks);
+        let combined = if course == Course::Ring || ranks > 1 { own + far } else { own };
+        ((own + far) * (ranks - 1) + far).saturating_sub(if shape.in_place { 0 } else { combined })
+    };
+    let scratch = (fewest..=most).map(kept).max().unwrap_or(0) * block;
+    let even = most == fewest && count.is_multiple_of(size);
+    Formula { moved: (2 * (size - 1) * count) as f64, load, scratch: scratch as f64, ..both }
         .at_most(&[Figure::Elements, Figure::Load, Figure::Scratch, Figure::Hops, Figure::Path], even)
-}
-
-/// The block of a place, of the vector that is to be reduced: hosts have as long parts, so that as much goes into each, and so have the
-/// ranks of a host.
-fn share(problem: &Problem, place: usize) -> Range<usize> {
-    let host = problem.host_at(place);
-    let mates = problem.places_of(host);
-    part(part(problem.vector(), host, problem.hosts()), place - mates.start, mates.len())
 }
 
 /// What goes into and out of a host that reduces vectors, in elements: its part from all others, and theirs, there and back.
@@ -108,16 +135,41 @@ pub fn crossing(course: Course, shape: &Shape) -> f64 {
     (out.max(shape.size - fewest) * shape.count) as f64
 }
 
+/// What goes to all: the blocks of hosts, and `item(host, block)`, what each is.
+struct Blocks<I> {
+    /// How many each host has of a vector that is cut alike for all; else each has one of each rank.
+    of_part: Option<usize>,
+    item: I,
+}
+
+impl<I: Fn(usize, usize) -> Range<usize>> Blocks<I> {
+    /// Of a host of so many ranks.
+    fn of(&self, ranks: usize) -> usize {
+        self.of_part.unwrap_or(ranks)
+    }
+
+    /// The ranks of such a host that carry them.
+    fn carriers(&self, ranks: usize) -> usize {
+        carriers(self.of(ranks), ranks)
+    }
+}
+
 /// Writes that `item(place)`, what each place has, goes to all others.
 pub fn write(course: Course, problem: &Problem, node: usize, route: &mut Route, item: impl Fn(usize) -> Range<usize>) {
-    write_phases(course, problem, node, route, 0..problem.hosts(), item);
+    let item = |host: usize, index: usize| item(problem.places_of(host).start + index);
+    write_phases(course, problem, node, route, 0..problem.hosts(), Blocks { of_part: None, item });
 }
 
 /// Writes that the parts of a vector go from those that they belong to to all others.
 pub fn write_shares(course: Course, problem: &Problem, node: usize, route: &mut Route) {
     let (hosts, vector) = (problem.hosts(), problem.vector());
+    let ranks = |host: usize| problem.places_of(host).len();
+    // The first host has the most ranks, the last one the fewest.
+    let blocks = blocks_of_part((ranks(0), ranks(hosts - 1)));
+    let item = |host: usize, index: usize| part(part(vector.clone(), host, hosts), index, blocks);
+    let blocks = Blocks { of_part: Some(blocks), item };
     if vector.len() >= hosts || node >= problem.call.size {
-        return write(course, problem, node, route, |place| share(problem, place));
+        return write_phases(course, problem, node, route, 0..hosts, blocks);
     }
     // Of fewer elements than hosts most have no part: phases in which nothing comes and nothing goes are not looked at.
     let own = problem.host_at(node);
@@ -128,7 +180,7 @@ pub fn write_shares(course: Course, problem: &Problem, node: usize, route: &mut 
         Course::Shift => behind,
         Course::Ring => behind.iter().flat_map(|&steps| [steps, steps + 1]).filter(|&phase| phase < hosts).collect(),
     };
-    write_phases(course, problem, node, route, phases, |place| share(problem, place));
+    write_phases(course, problem, node, route, phases, blocks);
 }
 
 /// The phases that are given, in their order.
@@ -138,44 +190,52 @@ fn write_phases(
     node: usize,
     route: &mut Route,
     phases: impl IntoIterator<Item = usize>,
-    item: impl Fn(usize) -> Range<usize>,
+    blocks: Blocks<impl Fn(usize, usize) -> Range<usize>>,
 ) {
     let hosts = problem.hosts();
-    let ranks = |host: usize| problem.places_of(host).len();
+    let places = |host: usize| problem.places_of(host % hosts);
+    let ranks = |host: usize| places(host).len();
     // The first host has the most ranks, the last one the fewest.
-    let (most, waves) = (ranks(0), waves(ranks(0), ranks(hosts - 1)));
+    let (most, fewest) = (ranks(0), ranks(hosts - 1));
+    let least = blocks.carriers(fewest);
+    let waves = waves(blocks.of(most), least);
     route.set_rounds(most - 1 + (hosts - 1) * most * waves);
     if node >= problem.call.size {
         return;
     }
     let host = problem.host_at(node);
-    let ahead = |steps: usize| problem.places_of((host + steps) % hosts);
-    let behind = |steps: usize| problem.places_of((host + hosts - steps) % hosts);
-    let mates = behind(0);
+    let mates = places(host);
     let own = node - mates.start;
-    // Whose a rank of this host sends or receives in a wave, if the other host has so many ranks, of those of the host `of`.
-    let carried = |mate: usize, wave: usize, other: usize, of: &Range<usize>| {
-        let width = mates.len().min(other);
-        let index = (wave * width..(wave + 1) * width).find(|index| index % mates.len() == mate)?;
-        (index < of.len()).then_some(index)
+    let carriers = blocks.carriers(mates.len());
+    // The block of the host `of` that a rank of this host sends or receives in a wave, if the other host has so many ranks that do.
+    let carried = |mate: usize, wave: usize, other: usize, of: usize| {
+        // Parts are cut alike, and go on in step with the narrowest host.
+        let width = if blocks.of_part.is_some() { least } else { carriers.min(other) };
+        let index = (wave * width..(wave + 1) * width).find(|index| index % carriers == mate)?;
+        (index < blocks.of(ranks(of))).then_some(index)
     };
     for phase in phases {
-        let (to, sent) = if course == Course::Ring { (1, phase.saturating_sub(1)) } else { (phase, 0) };
-        let (to, from, sent, got) = (ahead(to), behind(if phase == 0 { 0 } else { to }), behind(sent), behind(phase));
-        for wave in 0..if phase == 0 { 1 } else { waves } {
-            let mut round = 0;
-            if phase > 0 {
-                round = most - 1 + ((phase - 1) * waves + wave) * most;
-                if let Some(index) = carried(own, wave, to.len(), &sent) {
-                    route.send(round, to.start + index % to.len(), [item(sent.start + index)]);
-                }
-                if let Some(index) = carried(own, wave, from.len(), &got) {
-                    route.receive(round, from.start + index % from.len(), [item(got.start + index)]);
-                }
-                round += 1;
+        if phase == 0 {
+            give(&mates, node, 0, route, |mate, _| {
+                let own = (mate - mates.start..blocks.of(mates.len())).step_by(mates.len());
+                own.map(|index| (blocks.item)(host, index))
+            });
+            continue;
+        }
+        let (steps, sent) = if course == Course::Ring { (1, phase - 1) } else { (phase, 0) };
+        let behind = |steps: usize| (host + hosts - steps) % hosts;
+        let (to, from, sent, got) = (places(host + steps), places(behind(steps)), behind(sent), behind(phase));
+        let [takers, givers] = [&to, &from].map(|places| blocks.carriers(places.len()));
+        for wave in 0..waves {
+            let round = most - 1 + ((phase - 1) * waves + wave) * most;
+            if let Some(index) = carried(own, wave, takers, sent) {
+                route.send(round, to.start + index % takers, [(blocks.item)(sent, index)]);
             }
-            give(&mates, node, round, route, |mate, _| {
-                carried(mate - mates.start, wave, from.len(), &got).map(|index| item(got.start + index))
+            if let Some(index) = carried(own, wave, givers, got) {
+                route.receive(round, from.start + index % givers, [(blocks.item)(got, index)]);
+            }
+            give(&mates, node, round + 1, route, |mate, _| {
+                carried(mate - mates.start, wave, givers, got).map(|index| (blocks.item)(got, index))
             });
         }
     }
@@ -203,6 +263,20 @@ mod tests {
     use crate::algorithm::{registry::ALGORITHMS, verify::schedules, Parameters, PortModel};
     use crate::collective::{Blocks, Call};
     use crate::schedule::Kind;
+
+    /// Among hosts of unlike numbers of ranks, as many of a host's ranks carry blocks as can carry as many each.
+    #[test]
+    fn parts_are_cut_for_most_carriers() {
+        let cut = |ranks: &[usize]| {
+            let blocks = super::blocks_of_part((ranks[0], ranks[ranks.len() - 1]));
+            (blocks, Vec::from_iter(ranks.iter().map(|&ranks| super::carriers(blocks, ranks))))
+        };
+        assert_eq!(cut(&[4, 4]), (4, vec![4, 4]));
+        assert_eq!(cut(&[4, 3, 2, 1]), (4, vec![4, 2, 2, 1]));
+        assert_eq!(cut(&[7, 6]), (6, vec![6, 6]));
+        assert_eq!(cut(&[3, 2]), (2, vec![2, 2]));
+        assert_eq!(cut(&[16, 16, 10]), (16, vec![16, 16, 8]));
+    }
 
     /// What goes into and out of the busiest host, counted in the schedules, is what the rows say.
     #[test]

@@ -44,6 +44,12 @@ impl Algorithm {
         }
     }
 
+    /// The schedule of `rank` in a call whose messages go over links between hosts, or not.
+    pub(crate) fn fitted(&self, call: &Call, parameters: &Parameters, rank: usize, links: bool) -> Schedule {
+        let flows = call.flows() && !self.in_step;
+        self.schedule(call, parameters, rank).fitted(call, links, flows)
+    }
+
     /// What the formula depends on; cutting messages into packets changes none of it.
     pub fn shape(&self, call: &Call, parameters: &Parameters) -> Shape {
         Shape::new(call, &self.own(parameters))

@@ -74,6 +74,8 @@ pub struct Algorithm {
     /// Messages that so many ranks send in all, where their number counts: signals, which carry nothing, and exchanges of whole
     /// vectors, on which both ranks wait; else 0.
     pub signals: fn(usize) -> usize,
+    /// Ranks of hosts that have more ranks than others take as many steps as those of the others, so that none has to run ahead of them.
+    pub in_step: bool,
     /// The formula's time is that of nodes that do not wait for each other's rounds (else round after round).
     pub flows: bool,
     /// The paths through all nodes on which data follows one another, so that nothing contends for the one port of a node; 0 if
@@ -132,6 +134,7 @@ pub(super) const DEFAULTS: Algorithm = Algorithm {
     cost: "",
     formula: |_| Formula::NOTHING,
     signals: |_| 0,
+    in_step: false,
     flows: false,
     paths: 0,
     shared_port: 1.0,

@@ -438,7 +438,7 @@ impl Hypercube {
             };
             let shared = self.machine.shared.is_some();
             let schedule = |call: &Call, Choice { algorithm, parameters, .. }: &Choice| {
-                algorithm.schedule(call, parameters, self.rank).fitted(call, !shared)
+                algorithm.fitted(call, parameters, self.rank, !shared)
             };
             Ok(Plan::new(call, element, options, choice, (self.rank, shared), schedule))
         })

@@ -1,7 +1,8 @@
 //! All-reduce by shifts, from host to host.
 //!
 //! Algorithm: the vector is cut into as long a part for each host, and that into a block for each of its ranks; a reduce-scatter by
-//! shifts leaves each block's result on its rank, and an all-gather by shifts brings it to all.
+//! shifts leaves each block's result on its rank, and an all-gather by shifts brings it to all. Where
+//! hosts have unlike numbers of ranks, all parts are cut into as many blocks: see [`by_hosts`].
 //!
 //! Reference: that of [`all_gather::shift`]; Stout and Wagar 1990, section 8, for the composition. M elements, H hosts of R ranks.
 //!
@@ -27,6 +28,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     cost: "2 (P - 1) (M/P t_c + tau), 2 (H - 1)/H M of it between hosts",
     formula: |shape| reduced(Course::Shift, shape),
     crossing: Some(crossing_reduced),
+    in_step: true,
     form: Form::BackwardForward(write, write),
     ..all_gather::shift::ALGORITHM
 };
