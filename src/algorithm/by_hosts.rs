@@ -1,20 +1,24 @@
 //! The pattern behind exchanges from host to host: what every rank has enters every host once, and is passed on there.
 //!
 //! In phase k = 1, ..., H - 1 every host gets what the ranks of the host k places before it have, either straight from there (shift) or
-//! from the host before it, which got that in the phase before (ring). Of the l-th rank's, the l-th rank of a host sends and receives
-//! it, and then passes it on to its mates. So all ranks of a host work its ports together. Where hosts have more ranks than others, l is counted
-//! modulo the ranks of the host that has the fewest, through whose ranks all has to go, and a phase has several waves. (If more ranks of the others
-//! sent, what comes first would come as slowly as the last, and go on that late: hosts of 5, 1, 1 and 1 ranks reached .65 to .71 of the limit in
-//! all-gathers of 64 and 256 KiB, and .94 to .97 this way.)
+//! from the host before it, which got that in the phase before (ring). Some ranks of a host are its carriers: they alone send to other hosts
+//! and receive from them, block i by carrier i modulo their number, and pass on to their mates what they get. In phase 0 all ranks of a host have
+//! given each other what they have. Where hosts have as many ranks, all are carriers, and work the ports of their host together.
+//!
+//! Where they have not, a phase has several waves, in each of which as many blocks go as the host with the fewest ranks has carriers, and in an
+//! all-gather no host has more carriers than that one. (If more ranks sent, what comes first would come as slowly as the last, and go on that late:
+//! all-gathers of 64 and 256 KiB on hosts of 5, 1, 1 and 1 ranks reached .65 and .71 of the limit, and .94 and .97 this way. It costs a carrier
+//! more messages to its mates, 558 and not 63 on hosts of 16, 16, 16 and 1: where links are as fast as a core, that may be felt.)
 //!
 //! A vector that is reduced has a part for each host. Hosts of unlike numbers of ranks cut theirs into as many blocks as the others
-//! ([`blocks_of_part`]), in a wave go as many as the host with the fewest ranks has carriers for, and the carriers of the others take turns: so all
-//! hosts take the same steps, and none has to run ahead. (Cut into a block for each rank, all-reduces on hosts of 4, 3, 2 and 1 ranks had to: the
-//! queues of ports filled, and it took .67 to .94 of the limit, where this takes .97.)
+//! ([`blocks_of_part`]), and their carriers take turns: so all hosts take the same steps, and none has to run ahead. (Cut into a block for each
+//! rank, all-reduces on hosts of 4, 3, 2 and 1 ranks had to: the queues of ports filled, and they reached .67 to .94 of the limit, where these
+//! reach .97.)
 
 use crate::algorithm::{Figure, Formula, Shape};
 use crate::collective::{part, part_with};
 use crate::schedule::{Problem, Route};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -27,9 +31,10 @@ pub enum Course {
     Ring,
 }
 
-/// Waves of a phase, given the most and the fewest ranks of a host: ranks of the host that has the most for each one of the host that has the fewest.
-pub fn waves(most: usize, fewest: usize) -> usize {
-    most.div_ceil(fewest.max(1))
+/// Waves of a phase in which so many blocks go, one of each rank of the host that has the most, say, if so many go in each, as many as the host
+/// with the fewest has ranks.
+pub fn waves(blocks: usize, width: usize) -> usize {
+    blocks.div_ceil(width.max(1))
 }
 
 /// The cost of an all-gather of blocks of m elements: (P - 1) (m t_c + tau) if all hosts have as many ranks.
@@ -38,9 +43,8 @@ pub fn gathered(course: Course, shape: &Shape) -> Formula {
     if size == 1 || count == 0 {
         return Formula::NOTHING;
     }
-    let phases = hosts - 1;
-    let rounds = most - 1 + phases * most * waves(most, fewest);
-    let messages = in_a_row(course, shape, waves(most, fewest));
+    let waves = waves(most, fewest);
+    let (rounds, messages) = (rounds(hosts, most, waves), in_a_row(course, shape, waves));
     let elements = (rounds * count) as f64;
     Formula {
         rounds,
@@ -51,6 +55,11 @@ pub fn gathered(course: Course, shape: &Shape) -> Formula {
         path: elements,
         ..Formula::NOTHING
     }
+}
+
+/// Rounds of all phases, each of which has so many waves, on hosts of so many ranks at most.
+fn rounds(hosts: usize, most: usize, waves: usize) -> usize {
+    most - 1 + (hosts - 1) * most * waves
 }
 
 /// Messages that follow one another between two mates, or round the ring: within a host one of a rank's own and one of each wave; between hosts
@@ -64,27 +73,28 @@ fn in_a_row(course: Course, shape: &Shape, waves: usize) -> usize {
     }
 }
 
-/// The partial results that a rank receives in the opposite direction.
-fn received(shape: &Shape) -> usize {
-    let (most, fewest) = shape.on_host;
-    let far = (shape.hosts - 1) * waves(most, fewest);
-    (1 + far) * (most - 1) + far
+/// The partial results that a rank receives in the opposite direction, on a host of so many ranks, of its own blocks and of those that it carries.
+fn received(ranks: usize, own: usize, far: usize) -> usize {
+    (own + far) * (ranks - 1) + far
 }
 
 /// The cost of a reduce-scatter: the same, and all that a rank combines but what comes first for its own block is kept.
 pub fn scattered(course: Course, shape: &Shape) -> Formula {
-    let kept = received(shape).saturating_sub(1) * shape.count;
+    let (most, fewest) = shape.on_host;
+    let far = (shape.hosts - 1) * waves(most, fewest);
+    let kept = received(most, 1, far).saturating_sub(1) * shape.count;
     Formula { scratch: kept as f64, ..gathered(course, shape) }
 }
 
-/// The blocks into which every host's part of a vector is cut: one for each rank where hosts have as many; else as many as let most ranks carry
-/// some, of the hosts that have the most and the fewest.
+/// The blocks into which every host's part of a vector is cut: one for each rank where hosts have as many ranks; else that number of blocks for which
+/// the hosts with the most and with the fewest ranks have the most carriers together, of equal ones the fewest. (The hosts between are not looked at:
+/// of 13, 12 and 1 ranks the second has one carrier.)
 fn blocks_of_part((most, fewest): (usize, usize)) -> usize {
     if most == fewest {
         return most;
     }
     let carry = |blocks: usize| carriers(blocks, most) + carriers(blocks, fewest);
-    (1..=most).rev().max_by_key(|&blocks| carry(blocks)).unwrap_or(1)
+    (1..=most).min_by_key(|&blocks| Reverse(carry(blocks))).unwrap_or(1)
 }
 
 /// The ranks of a host of so many that carry blocks between hosts, as many blocks each.
@@ -106,7 +116,7 @@ pub fn reduced(course: Course, shape: &Shape) -> Formula {
     let (own, messages) = (blocks.div_ceil(fewest), in_a_row(course, shape, waves));
     let elements = (((most - 1) * own + phases * most * waves) * block) as f64;
     let load = ((messages + own - 1) * block) as f64;
-    let rounds = most - 1 + phases * most * waves;
+    let rounds = rounds(hosts, most, waves);
     let back = Formula { rounds, elements, load, hops: messages, path: elements, ..Formula::NOTHING };
     let both = back.then(back);
     // Round a ring of more than two, the reduction goes the other way.
@@ -117,7 +127,7 @@ pub fn reduced(course: Course, shape: &Shape) -> Formula {
         let own = blocks.div_ceil(ranks);
         let far = phases * blocks / carriers(blocks, ranks);
         let combined = if course == Course::Ring || ranks > 1 { own + far } else { own };
-        ((own + far) * (ranks - 1) + far).saturating_sub(if shape.in_place { 0 } else { combined })
+        received(ranks, own, far).saturating_sub(if shape.in_place { 0 } else { combined })
     };
     let scratch = (fewest..=most).map(kept).max().unwrap_or(0) * block;
     let even = most == fewest && count.is_multiple_of(size);
@@ -138,7 +148,7 @@ pub fn crossing(course: Course, shape: &Shape) -> f64 {
 }
 
 /// What goes to all: the blocks of hosts, and `item(host, block)`, what each is.
-struct Blocks<I> {
+struct Items<I> {
     /// How many each host has of a vector that is cut alike for all; else each has one of each rank.
     of_part: Option<usize>,
     /// The ranks of the host that has the fewest.
@@ -146,7 +156,7 @@ struct Blocks<I> {
     item: I,
 }
 
-impl<I: Fn(usize, usize) -> Range<usize>> Blocks<I> {
+impl<I: Fn(usize, usize) -> Range<usize>> Items<I> {
     /// Of a host of so many ranks.
     fn of(&self, ranks: usize) -> usize {
         self.of_part.unwrap_or(ranks)
@@ -161,19 +171,17 @@ impl<I: Fn(usize, usize) -> Range<usize>> Blocks<I> {
 /// Writes that `item(place)`, what each place has, goes to all others.
 pub fn write(course: Course, problem: &Problem, node: usize, route: &mut Route, item: impl Fn(usize) -> Range<usize>) {
     let item = |host: usize, index: usize| item(problem.places_of(host).start + index);
-    let fewest = problem.places_of(problem.hosts() - 1).len();
-    write_phases(course, problem, node, route, 0..problem.hosts(), Blocks { of_part: None, fewest, item });
+    let fewest = problem.most_and_fewest().1;
+    write_phases(course, problem, node, route, 0..problem.hosts(), Items { of_part: None, fewest, item });
 }
 
 /// Writes that the parts of a vector go from those that they belong to to all others.
 pub fn write_shares(course: Course, problem: &Problem, node: usize, route: &mut Route) {
     let (hosts, vector) = (problem.hosts(), problem.vector());
-    let ranks = |host: usize| problem.places_of(host).len();
-    // The first host has the most ranks, the last one the fewest.
-    let fewest = ranks(hosts - 1);
-    let blocks = blocks_of_part((ranks(0), fewest));
+    let (_, fewest) = problem.most_and_fewest();
+    let blocks = blocks_of_part(problem.most_and_fewest());
     let item = |host: usize, index: usize| part(part(vector.clone(), host, hosts), index, blocks);
-    let blocks = Blocks { of_part: Some(blocks), fewest, item };
+    let blocks = Items { of_part: Some(blocks), fewest, item };
     if vector.len() >= hosts || node >= problem.call.size {
         return write_phases(course, problem, node, route, 0..hosts, blocks);
     }
@@ -196,15 +204,14 @@ fn write_phases(
     node: usize,
     route: &mut Route,
     phases: impl IntoIterator<Item = usize>,
-    blocks: Blocks<impl Fn(usize, usize) -> Range<usize>>,
+    blocks: Items<impl Fn(usize, usize) -> Range<usize>>,
 ) {
     let hosts = problem.hosts();
     let places = |host: usize| problem.places_of(host % hosts);
-    let ranks = |host: usize| places(host).len();
-    // The first host has the most ranks, the last one the fewest.
-    let (most, width) = (ranks(0), blocks.carriers(ranks(hosts - 1)));
+    let (most, fewest) = problem.most_and_fewest();
+    let width = blocks.carriers(fewest);
     let waves = waves(blocks.of(most), width);
-    route.set_rounds(most - 1 + (hosts - 1) * most * waves);
+    route.set_rounds(rounds(hosts, most, waves));
     if node >= problem.call.size {
         return;
     }
@@ -215,7 +222,7 @@ fn write_phases(
     // The block of the host `of` that a rank of this host sends or receives in a wave.
     let carried = |mate: usize, wave: usize, of: usize| {
         let index = (wave * width..(wave + 1) * width).find(|index| index % carriers == mate)?;
-        (index < blocks.of(ranks(of))).then_some(index)
+        (index < blocks.of(places(of).len())).then_some(index)
     };
     for phase in phases {
         if phase == 0 {
@@ -263,11 +270,36 @@ pub fn give<G: IntoIterator<Item = Range<usize>>>(
 #[cfg(test)]
 mod tests {
     use crate::address::Hosts;
-    use crate::algorithm::{registry::ALGORITHMS, verify::schedules, Parameters, PortModel};
-    use crate::collective::{Blocks, Call};
+    use crate::algorithm::verify::{schedules, verify};
+    use crate::algorithm::{registry::ALGORITHMS, Parameters, PortModel};
+    use crate::collective::{Blocks, Call, Collective};
     use crate::schedule::Kind;
 
-    /// Among hosts of unlike numbers of ranks, as many of a host's ranks carry blocks as can carry as many each.
+    /// On hosts of unlike numbers of ranks, with several waves and several carriers, carriers that are not all of their host's ranks, and hosts
+    /// between those with the most and the fewest.
+    #[test]
+    fn schedules_on_unlike_hosts_are_right() {
+        let rows = ALGORITHMS.iter().filter(|algorithm| {
+            let collectives = [Collective::AllGather, Collective::ReduceScatter, Collective::AllReduce];
+            collectives.contains(&algorithm.collective) && ["ring", "shift"].contains(&algorithm.name)
+        });
+        let shapes: [&[usize]; 6] = [&[4, 2], &[6, 4], &[7, 5, 4], &[8, 8, 3], &[9, 4, 4], &[5, 1, 1, 1]];
+        let mut verified = 0;
+        for (algorithm, ranks) in rows.flat_map(|algorithm| shapes.map(|ranks| (algorithm, ranks))) {
+            let (size, hosts) = (ranks.iter().sum::<usize>(), Hosts::with_ranks(ranks, true));
+            for (count, in_place) in
+                [1, ranks.len() - 1, 5 * size + 1].into_iter().flat_map(|count| [(count, false), (count, true)])
+            {
+                let call = Call { hosts: hosts.clone(), in_place, ..Call::new(algorithm.collective, size, count) };
+                let report = verify(algorithm, &call, &Parameters::new(PortModel::OnePort));
+                assert!(report.violations.is_empty(), "{algorithm:?} on {ranks:?}, {count}: {:?}", report.violations);
+                verified += 1;
+            }
+        }
+        assert_eq!(verified, 6 * 6 * 6);
+    }
+
+    /// Blocks of a part, and carriers of each host.
     #[test]
     fn parts_are_cut_for_most_carriers() {
         let cut = |ranks: &[usize]| {

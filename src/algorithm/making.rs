@@ -46,8 +46,8 @@ impl Algorithm {
 
     /// The schedule of `rank` in a call whose messages go over links between hosts, or not.
     pub(crate) fn fitted(&self, call: &Call, parameters: &Parameters, rank: usize, links: bool) -> Schedule {
-        let flows = call.flows() && !self.in_step;
-        self.schedule(call, parameters, rank).fitted(call, links, flows)
+        let far_ahead = call.flows() && !self.in_step;
+        self.schedule(call, parameters, rank).fitted(call, links, far_ahead)
     }
 
     /// What the formula depends on; cutting messages into packets changes none of it.

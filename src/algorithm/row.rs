@@ -74,7 +74,7 @@ pub struct Algorithm {
     /// Messages that so many ranks send in all, where their number counts: signals, which carry nothing, and exchanges of whole
     /// vectors, on which both ranks wait; else 0.
     pub signals: fn(usize) -> usize,
-    /// Ranks of hosts that have more ranks than others take as many steps as those of the others, so that none has to run ahead of them.
+    /// On hosts of unlike numbers of ranks, too, all hosts take the same steps, so that no rank has to run far ahead.
     pub in_step: bool,
     /// The formula's time is that of nodes that do not wait for each other's rounds (else round after round).
     pub flows: bool,

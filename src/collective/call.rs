@@ -138,7 +138,7 @@ impl Call {
     }
 
     /// Whether all ranks have to do with blocks of unlike lengths, or with hosts of unlike numbers of ranks, so that what is passed on from
-    /// one to the next had better go on as it comes.
+    /// one to the next had better go on as it comes, unless an algorithm keeps hosts in step.
     pub(crate) fn flows(&self) -> bool {
         let hosts = self.hosts.as_ref().map(Hosts::most_and_fewest);
         let unlike = hosts.is_some_and(|(most, fewest)| most > fewest);

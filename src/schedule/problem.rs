@@ -53,6 +53,11 @@ impl<'c> Problem<'c> {
         self.call.hosts.as_ref().map_or(host..host + 1, |hosts| hosts.places_of(host))
     }
 
+    /// Ranks of the host that has the most, the first one, and of the one that has the fewest, the last.
+    pub fn most_and_fewest(&self) -> (usize, usize) {
+        self.call.hosts.as_ref().map_or((1, 1), Hosts::most_and_fewest)
+    }
+
     /// The host at a place.
     pub fn host_at(&self, place: usize) -> usize {
         self.call.hosts.as_ref().map_or(place, |hosts| hosts.host(place))

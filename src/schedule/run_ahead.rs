@@ -96,11 +96,11 @@ impl Schedule {
         self
     }
 
-    /// The same schedule for a call whose messages go over links between hosts, or not; and of which `flows` says that steps are of unlike lengths.
-    pub(crate) fn fitted(self, call: &Call, links: bool, flows: bool) -> Schedule {
+    /// The same schedule for a call whose messages go over links between hosts, or not. `far_ahead`: steps are of unlike lengths.
+    pub(crate) fn fitted(self, call: &Call, links: bool, far_ahead: bool) -> Schedule {
         // Between two ranks data goes along paths of unequal lengths, on which a rank is ahead by as much.
         match links && !call.collective.has_peer() {
-            true if flows => self.flowing(),
+            true if far_ahead => self.flowing(),
             true => self.over_links(),
             false => self,
         }
@@ -131,6 +131,8 @@ mod tests {
             (Collective::AllGather, "ring", true),
             (Collective::AllReduce, "lanes", true),
             (Collective::AllReduce, "ring", false),
+            (Collective::AllReduce, "shift", false),
+            (Collective::ReduceScatter, "shift", true),
             (Collective::Scatter, "direct", false),
         ] {
             let algorithm = registry::find(collective, name)?;

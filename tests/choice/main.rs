@@ -452,6 +452,7 @@ fn on_stars_of_an_even_number_long_blocks_are_exchanged_in_pairs() {
         (9, None, false),
         (15, hosts(&[3; 5]), false),
         (10, hosts(&[4, 3, 2, 1]), false),
+        // By `pairwise_xor` .74 of the hosts' limit.
         (8, hosts(&[3, 3, 2]), false),
         (34, None, false),
     ] {

@@ -15,13 +15,14 @@
 //!
 //! Example, n = 2, node 1: own block to, and theirs from, 0 (k = 1), 3 (k = 2), 2 (k = 3).
 
-use crate::algorithm::{all_to_all, exchange, Algorithm, Form, Formula, Parameters, Route, Shape};
+use crate::algorithm::{all_to_all, exchange, Algorithm, Form, Formula, Parameters, Route, Shape, DEFAULTS};
 use crate::collective::Collective;
 use crate::schedule::Problem;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::AllGather,
     summary: "long blocks where every pair of ranks is linked: no block waits for another",
+    among_hosts: DEFAULTS.among_hosts,
     form: Form::Forward(write),
     ..all_to_all::pairwise_xor::ALGORITHM
 };

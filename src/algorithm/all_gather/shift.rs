@@ -2,7 +2,8 @@
 //!
 //! Algorithm: in phase k = 0, ..., H - 1 the ranks of every host send their blocks to the k-th next host, to each of its ranks as many
 //! as to any other; whoever receives one passes it on to the other ranks of its host. So every block enters every host once, and all
-//! ranks of a host work its ports together. Where every rank has a host of its own, rank i sends its block to rank i + k.
+//! ranks of a host work its ports together. Where every rank has a host of its own, rank i sends its block to rank i + k; where hosts have
+//! unlike numbers of ranks, not all ranks speak with other hosts: see [`by_hosts`].
 //!
 //! Reference: classic; the passing on within a host is that of Traeff and Hunold 2020, "Decomposing MPI collectives for exploiting
 //! multi-lane communication". H hosts of R ranks, P = H R.
@@ -14,7 +15,8 @@
 //! Memory: none besides the result.
 //!
 //! Correctness condition: a phase begins with a round in which rank l of a host sends to rank l of another and receives from rank l of
-//! a third; then R - 1 rounds are shifts within each host. Where hosts have more ranks than others, a phase has several such waves.
+//! a third; then R - 1 rounds are shifts within each host. Where hosts have more ranks than others, l goes up to the fewest, and a phase has several
+//! such waves.
 //!
 //! Example, 2 hosts of 2 ranks, rank 0: own block to 1 (round 0), to 2 on the other host (round 1), and the block of 2 to 1 (round 2).
 

@@ -1,8 +1,8 @@
 //! All-reduce round a ring of all hosts.
 //!
-//! Algorithm: the vector is cut into as long a part for each host, and that into a block for each of its ranks; a reduce-scatter round
-//! the ring leaves each block's result on its rank, and an all-gather round the ring brings it to all. Where
-//! hosts have unlike numbers of ranks, all parts are cut into as many blocks: see [`by_hosts`].
+//! Algorithm: the vector is cut into as long a part for each host, and that into a block for each of its ranks; a reduce-scatter round the ring
+//! leaves each block's result on its rank, and an all-gather round the ring brings it to all. Where hosts have unlike numbers of
+//! ranks, all parts are cut into as many blocks, of which a rank may have several or none: see [`by_hosts`].
 //!
 //! Reference: classic; as for [`all_gather::ring`]. M elements, H hosts of R ranks.
 //!

@@ -1,8 +1,8 @@
 //! All-reduce by shifts, from host to host.
 //!
-//! Algorithm: the vector is cut into as long a part for each host, and that into a block for each of its ranks; a reduce-scatter by
-//! shifts leaves each block's result on its rank, and an all-gather by shifts brings it to all. Where
-//! hosts have unlike numbers of ranks, all parts are cut into as many blocks: see [`by_hosts`].
+//! Algorithm: the vector is cut into as long a part for each host, and that into a block for each of its ranks; a reduce-scatter by shifts
+//! leaves each block's result on its rank, and an all-gather by shifts brings it to all. Where hosts have unlike numbers of
+//! ranks, all parts are cut into as many blocks, of which a rank may have several or none: see [`by_hosts`].
 //!
 //! Reference: that of [`all_gather::shift`]; Stout and Wagar 1990, section 8, for the composition. M elements, H hosts of R ranks.
 //!

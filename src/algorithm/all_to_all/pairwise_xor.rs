@@ -30,7 +30,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     cost: "(N - 1) (m t_c + tau) (one-way: twice)",
     formula,
     // Partners on hosts of other numbers of ranks wait for each other: blocks of 64 and 256 KiB on hosts of 3, 3 and 2 ranks reached .74 of the
-    // hosts' limit in packets, by shifts .96.
+    // hosts' limit in packets, by `shift` .95 and .96.
     among_hosts: |_, (most, fewest)| most != fewest,
     lengths: Lengths::Own,
     form: Form::Forward(write),

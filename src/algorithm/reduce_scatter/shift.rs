@@ -1,7 +1,8 @@
 //! Reduce-scatter by shifts, from host to host: [`all_gather::shift`] backwards.
 //!
 //! Algorithm: what the ranks of a host have for another host's rank is combined on one of them, and goes to that rank. So every result
-//! leaves every host once.
+//! leaves every host once. (Where hosts have unlike numbers of ranks, it goes to a rank there that gives it to that one: see
+//! [`by_hosts`](crate::algorithm::by_hosts).)
 //!
 //! Reference: as for the all-gather.
 //!
@@ -9,7 +10,7 @@
 //!
 //! Cost: (P - 1) (m t_c + tau), of which (P - R) m go into and out of each host.
 //!
-//! Memory: the partial results that a rank combines for others, in scratch memory, at most all but its own.
+//! Memory: the partial results that a rank combines for others, in scratch memory: where hosts have as many ranks, at most all but its own.
 //!
 //! Correctness condition: that of the all-gather, backwards.
 //!
