@@ -5,10 +5,11 @@
 //! and receive from them, block i by carrier i modulo their number, and pass on to their mates what they get. In phase 0 all ranks of a host have
 //! given each other what they have. Where hosts have as many ranks, all are carriers, and work the ports of their host together.
 //!
-//! Where they have not, a phase has several waves, in each of which as many blocks go as the host with the fewest ranks has carriers, and in an
-//! all-gather no host has more carriers than that one. (If more ranks sent, what comes first would come as slowly as the last, and go on that late:
-//! all-gathers of 64 and 256 KiB on hosts of 5, 1, 1 and 1 ranks reached .65 and .71 of the limit, and .94 and .97 this way. It costs a carrier
-//! more messages to its mates, 558 and not 63 on hosts of 16, 16, 16 and 1: where links are as fast as a core, that may be felt.)
+//! Where they have not, a phase has several waves, in each of which as many blocks go as the narrower of two hosts has carriers. In an all-gather all
+//! ranks are carriers then, too, but where one host has more than all others, which have as many as each other: it has no more carriers than
+//! they. (If more of its ranks sent, what comes first would come as slowly as the last, and go on that late: all-gathers of 64 and 256 KiB on
+//! hosts of 5, 1, 1 and 1 ranks reached .65 and .71 of the limit, and .94 and .97 this way. Few carriers on several wide hosts have too much to give to
+//! their mates: on hosts of 4, 4, 4 and 1 they took .98 of the limit at 50 Mbit/s either way, but at 500 Mbit/s three quarters of the rate.)
 //!
 //! A vector that is reduced has a part for each host. Hosts of unlike numbers of ranks cut theirs into as many blocks as the others
 //! ([`blocks_of_part`]), and their carriers take turns: so all hosts take the same steps, and none has to run ahead. (Cut into a block for each
@@ -151,8 +152,8 @@ pub fn crossing(course: Course, shape: &Shape) -> f64 {
 struct Items<I> {
     /// How many each host has of a vector that is cut alike for all; else each has one of each rank.
     of_part: Option<usize>,
-    /// The ranks of the host that has the fewest.
-    fewest: usize,
+    /// The carriers of every host of blocks of ranks, if not all its ranks.
+    narrow: Option<usize>,
     item: I,
 }
 
@@ -164,24 +165,26 @@ impl<I: Fn(usize, usize) -> Range<usize>> Items<I> {
 
     /// The ranks of such a host that carry them.
     fn carriers(&self, ranks: usize) -> usize {
-        self.of_part.map_or(self.fewest, |blocks| carriers(blocks, ranks))
+        self.of_part.map_or(self.narrow.unwrap_or(ranks), |blocks| carriers(blocks, ranks))
     }
 }
 
 /// Writes that `item(place)`, what each place has, goes to all others.
 pub fn write(course: Course, problem: &Problem, node: usize, route: &mut Route, item: impl Fn(usize) -> Range<usize>) {
     let item = |host: usize, index: usize| item(problem.places_of(host).start + index);
-    let fewest = problem.most_and_fewest().1;
-    write_phases(course, problem, node, route, 0..problem.hosts(), Items { of_part: None, fewest, item });
+    let (_, fewest) = problem.most_and_fewest();
+    // The hosts with more ranks come first.
+    let one_is_wide = problem.hosts() > 2 && problem.places_of(1).len() == fewest;
+    let narrow = one_is_wide.then_some(fewest);
+    write_phases(course, problem, node, route, 0..problem.hosts(), Items { of_part: None, narrow, item });
 }
 
 /// Writes that the parts of a vector go from those that they belong to to all others.
 pub fn write_shares(course: Course, problem: &Problem, node: usize, route: &mut Route) {
     let (hosts, vector) = (problem.hosts(), problem.vector());
-    let (_, fewest) = problem.most_and_fewest();
     let blocks = blocks_of_part(problem.most_and_fewest());
     let item = |host: usize, index: usize| part(part(vector.clone(), host, hosts), index, blocks);
-    let blocks = Items { of_part: Some(blocks), fewest, item };
+    let blocks = Items { of_part: Some(blocks), narrow: None, item };
     if vector.len() >= hosts || node >= problem.call.size {
         return write_phases(course, problem, node, route, 0..hosts, blocks);
     }
@@ -209,8 +212,8 @@ fn write_phases(
     let hosts = problem.hosts();
     let places = |host: usize| problem.places_of(host % hosts);
     let (most, fewest) = problem.most_and_fewest();
-    let width = blocks.carriers(fewest);
-    let waves = waves(blocks.of(most), width);
+    let narrowest = blocks.carriers(fewest);
+    let waves = waves(blocks.of(most), narrowest);
     route.set_rounds(rounds(hosts, most, waves));
     if node >= problem.call.size {
         return;
@@ -219,8 +222,10 @@ fn write_phases(
     let mates = places(host);
     let own = node - mates.start;
     let carriers = blocks.carriers(mates.len());
-    // The block of the host `of` that a rank of this host sends or receives in a wave.
-    let carried = |mate: usize, wave: usize, of: usize| {
+    // The block of the host `of` that a rank of this host sends or receives in a wave, if the other host has so many carriers. Parts go on in step
+    // with the narrowest host.
+    let carried = |mate: usize, wave: usize, other: usize, of: usize| {
+        let width = if blocks.of_part.is_some() { narrowest } else { carriers.min(other) };
         let index = (wave * width..(wave + 1) * width).find(|index| index % carriers == mate)?;
         (index < blocks.of(places(of).len())).then_some(index)
     };
@@ -238,14 +243,14 @@ fn write_phases(
         let [takers, givers] = [&to, &from].map(|places| blocks.carriers(places.len()));
         for wave in 0..waves {
             let round = most - 1 + ((phase - 1) * waves + wave) * most;
-            if let Some(index) = carried(own, wave, sent) {
+            if let Some(index) = carried(own, wave, takers, sent) {
                 route.send(round, to.start + index % takers, [(blocks.item)(sent, index)]);
             }
-            if let Some(index) = carried(own, wave, got) {
+            if let Some(index) = carried(own, wave, givers, got) {
                 route.receive(round, from.start + index % givers, [(blocks.item)(got, index)]);
             }
             give(&mates, node, round + 1, route, |mate, _| {
-                carried(mate - mates.start, wave, got).map(|index| (blocks.item)(got, index))
+                carried(mate - mates.start, wave, givers, got).map(|index| (blocks.item)(got, index))
             });
         }
     }

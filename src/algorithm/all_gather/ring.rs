@@ -1,8 +1,8 @@
 //! All-gather round a ring of all hosts, however many there are.
 //!
 //! Algorithm: in phase k = 1, ..., H - 1 every host sends to the next one the blocks that it has received last, its own first; whoever
-//! receives one passes it on to the other ranks of its host. Where every rank has a host of its own, a rank talks to two others; where hosts have
-//! unlike numbers of ranks, not all ranks speak with other hosts: see [`by_hosts`].
+//! receives one passes it on to the other ranks of its host. Where every rank has a host of its own, a rank talks to two others; where one host
+//! has more ranks than all others, not all of its ranks speak with those: see [`by_hosts`].
 //!
 //! Reference: classic; for several ranks on a host as in [`all_gather::shift`](super::shift).
 //!

@@ -2,8 +2,8 @@
 //!
 //! Algorithm: in phase k = 0, ..., H - 1 the ranks of every host send their blocks to the k-th next host, to each of its ranks as many
 //! as to any other; whoever receives one passes it on to the other ranks of its host. So every block enters every host once, and all
-//! ranks of a host work its ports together. Where every rank has a host of its own, rank i sends its block to rank i + k; where hosts have
-//! unlike numbers of ranks, not all ranks speak with other hosts: see [`by_hosts`].
+//! ranks of a host work its ports together. Where every rank has a host of its own, rank i sends its block to rank i + k; where one host
+//! has more ranks than all others, not all of its ranks speak with those: see [`by_hosts`].
 //!
 //! Reference: classic; the passing on within a host is that of Traeff and Hunold 2020, "Decomposing MPI collectives for exploiting
 //! multi-lane communication". H hosts of R ranks, P = H R.
