@@ -73,6 +73,9 @@ pub fn through_hypercoll(variables: &[(&str, &str)], ranks: usize, program: &Pat
 /// All that can be ours is, from the first call on.
 pub const ALL: [(&str, &str); 2] = [("HYPERCOLL_FROM_CALL", "1"), ("HYPERCOLL_COMPARE", "off")];
 
+/// No memory is shared.
+pub const OFF: (&str, &str) = ("HYPERCOLL_SHARED_MEMORY", "off");
+
 /// Runs a program that writes a file a rank, natively and through hypercoll, and compares them; the report.
 pub fn says_the_same(program: &Path, name: &str, ranks: usize, variables: &[(&str, &str)]) -> String {
     says_what_another_says(program, program, name, ranks, variables)
