@@ -278,7 +278,7 @@ impl Fan {
     /// Writes a node's messages within its host, from its leader down, after so many rounds.
     pub fn write_within(self, problem: &Problem, latency: Latency, before: usize, node: usize, route: &mut Route) {
         // The first host has the most ranks.
-        let most = problem.places_of(0).len();
+        let (most, _) = problem.most_and_fewest();
         let tree = Postal::new(most, latency.near, self);
         route.set_rounds(before + tree.units(most));
         if node >= problem.call.size {

@@ -15,8 +15,8 @@
 //! Memory: none besides the result.
 //!
 //! Correctness condition: a phase begins with a round in which rank l of a host sends to rank l of another and receives from rank l of
-//! a third; then R - 1 rounds are shifts within each host. Where hosts have more ranks than others, l goes up to the fewest, and a phase has several
-//! such waves.
+//! a third; then R - 1 rounds are shifts within each host. Where hosts have more ranks than others, a phase has several such waves, and l stays
+//! below the ranks of either host.
 //!
 //! Example, 2 hosts of 2 ranks, rank 0: own block to 1 (round 0), to 2 on the other host (round 1), and the block of 2 to 1 (round 2).
 

@@ -64,7 +64,7 @@ fn formula(shape: &Shape) -> Formula {
 }
 
 fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
-    let (hosts, lanes) = (problem.hosts(), problem.places_of(0).len());
+    let (hosts, (lanes, _)) = (problem.hosts(), problem.most_and_fewest());
     write_lanes(problem, node, route, |range, lane| {
         let whole = part(problem.vector(), lane, lanes);
         let of = |host: usize| part(whole.clone(), host, hosts);

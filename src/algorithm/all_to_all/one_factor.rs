@@ -70,8 +70,7 @@ fn formula(shape: &Shape) -> Formula {
 
 fn write(problem: &Problem, _: &Parameters, node: usize, route: &mut Route) {
     let hosts = problem.hosts();
-    // The first host has the most ranks.
-    let most = problem.places_of(0).len();
+    let (most, _) = problem.most_and_fewest();
     let within = rounds(most);
     route.set_rounds(within + rounds(hosts) * most);
     if node >= problem.call.size {

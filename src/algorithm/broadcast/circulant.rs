@@ -117,7 +117,7 @@ pub fn reduced(shape: &Shape) -> Formula {
 
 pub fn write(problem: &Problem, parameters: &Parameters, node: usize, route: &mut Route) {
     let packets: Vec<_> = packets(problem, parameters).map(|(_, packet)| packet).collect();
-    let (hosts, most) = (problem.hosts(), problem.places_of(0).len());
+    let (hosts, (most, _)) = (problem.hosts(), problem.most_and_fewest());
     let (graph, pace) = (Circulant::new(hosts), pace(most));
     let Some(last) = graph.rounds(packets.len()).checked_sub(1) else { return };
     route.set_rounds(pace * last + most);

@@ -1,7 +1,7 @@
 //! Reduce-scatter by shifts, from host to host: [`all_gather::shift`] backwards.
 //!
 //! Algorithm: what the ranks of a host have for another host's rank is combined on one of them, and goes to that rank. So every result
-//! leaves every host once. (Where hosts have unlike numbers of ranks, it goes to a rank there that gives it to that one: see
+//! leaves every host once. (Where one host has more ranks than all others, it goes to a rank there that gives it to that one: see
 //! [`by_hosts`](crate::algorithm::by_hosts).)
 //!
 //! Reference: as for the all-gather.
