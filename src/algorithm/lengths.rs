@@ -26,11 +26,13 @@ impl Lengths {
 }
 
 impl Algorithm {
-    /// Of which blocks a rank must know the lengths, with these parameters. Cut into packets, messages depend on what others send; round
-    /// links that are avoided, a rank passes on what is for others.
+    /// Of which blocks a rank must know the lengths, with these parameters. What passes through a rank, cut into packets, depends on what
+    /// others send; a block that goes straight to where it ends is cut alike by both. Round links that are avoided, a rank passes on what is
+    /// for others.
     pub fn needs(&self, call: &Call, parameters: &Parameters) -> Lengths {
         match (parameters.packet, &call.avoid) {
             (None, None) => self.lengths,
+            (Some(_), None) if self.lengths == Lengths::Own => Lengths::Own,
             _ => Lengths::All,
         }
     }

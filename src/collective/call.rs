@@ -137,14 +137,16 @@ impl Call {
         self.hosts.as_ref().filter(placing)
     }
 
-    /// Whether all ranks have to do with blocks of unlike lengths, or with hosts of unlike numbers of ranks, so that what is passed on from
-    /// one to the next had better go on as it comes, unless an algorithm keeps hosts in step.
+    /// Whether ranks have to do with blocks of unlike lengths, by what this one knows of them, or with hosts of unlike numbers of ranks, so that
+    /// what is passed on from one to the next had better go on as it comes, and nobody wait for who has more to send, unless an algorithm keeps
+    /// hosts in step.
     pub(crate) fn flows(&self) -> bool {
         let hosts = self.hosts.as_ref().map(Hosts::most_and_fewest);
         let unlike = hosts.is_some_and(|(most, fewest)| most > fewest);
         match self.collective {
-            Collective::AllGather => unlike || self.layout.is_some(),
-            Collective::ReduceScatter | Collective::AllReduce => unlike,
+            Collective::AllGather | Collective::AllToAll | Collective::ReduceScatter | Collective::AllReduce => {
+                unlike || self.layout.as_ref().is_some_and(Layout::is_uneven_here)
+            }
             _ => false,
         }
     }

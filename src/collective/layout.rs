@@ -256,6 +256,25 @@ impl Layout {
         self.summary().is_some_and(|(sum, longest)| longest > sum.div_ceil(self.blocks().max(1)))
     }
 
+    /// Blocks whose lengths are listed, each once.
+    fn listed_blocks(&self) -> usize {
+        match &self.0.kind {
+            Kind::Row { .. } => 2 * self.ranks() - 1,
+            _ => self.starts().len() - 1,
+        }
+    }
+
+    /// Whether some block that this rank knows is longer by more than a quarter than they are in the mean.
+    pub(crate) fn is_uneven_here(&self) -> bool {
+        let longest = self.starts().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
+        4.0 * self.listed_blocks() as f64 * longest as f64 > 5.0 * self.end() as f64
+    }
+
+    /// Elements of a block in the mean of those that the rank of an all-to-all sends and receives.
+    pub(crate) fn mean_of_row(&self) -> Option<usize> {
+        matches!(self.0.kind, Kind::Row { .. }).then(|| self.end().div_ceil(self.listed_blocks()))
+    }
+
     /// The length of a block of which as many, equal ones, are about as much work, by what all ranks know. `ports` links of a rank
     /// work at once.
     pub(crate) fn typical(&self, rooted: bool, steps: Steps, ports: usize) -> usize {

@@ -43,7 +43,7 @@ pub use wiring::{OfLinks, Wiring};
 
 use crate::address::dimension_for;
 use crate::algorithm::{registry, Algorithm, Formula, Latency, Order, Parameters, PortModel};
-use crate::collective::{Call, Steps};
+use crate::collective::{Call, Known, Layout, Steps};
 use crate::error::{Error, Result};
 use crate::topology::sbnt::Variant;
 use corrections::Corrections;
@@ -97,7 +97,8 @@ pub struct Choice {
     pub algorithm: &'static Algorithm,
     /// Its parameters.
     pub parameters: Parameters,
-    /// Predicted time in seconds on the machine, corrected by what has been measured of such calls there.
+    /// Predicted time in seconds on the machine, corrected by what has been measured of such calls there. Of an all-to-all with blocks of
+    /// different lengths it is that of this rank's own.
     pub predicted: f64,
     /// What the model alone predicts, by the registry's formula for the next larger whole cube.
     pub model: f64,
@@ -152,7 +153,7 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
             continue;
         }
         let (mut serves, mut refusal) = (false, None);
-        let call = &evened(given, algorithm, machine);
+        let call = &evened(given, element, algorithm, machine);
         for parameters in model::parameters(algorithm, call, element, options, machine) {
             // A packet that holds all is none, unless it was asked for.
             if serves
@@ -177,7 +178,7 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
     candidates.serving.sort_by(|a, b| a.predicted.total_cmp(&b.predicted));
     let shape = |candidate: &Candidate| {
         let Candidate { algorithm, parameters, .. } = candidate;
-        let call = evened(given, algorithm, machine);
+        let call = evened(given, element, algorithm, machine);
         let Formula { rounds, hops, .. } = (algorithm.formula)(&algorithm.shape(&call, parameters));
         (rounds, hops, parameters.packet)
     };
@@ -190,12 +191,25 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
             candidates.serving[..=first].rotate_right(1);
         }
     }
+    // The order is the same on all ranks; the times are this one's.
+    if let Some(mean) = given.layout.as_ref().and_then(Layout::mean_of_row) {
+        let own = Call { layout: None, count: mean, ..given.clone() };
+        for Candidate { algorithm, parameters, predicted, model } in &mut candidates.serving {
+            let time = predict(algorithm, &own, element, parameters, machine);
+            *predicted = if *model > 0.0 { *predicted * time / *model } else { time };
+            *model = time;
+        }
+    }
     Ok(candidates)
 }
 
+/// Bytes that a block is taken to have over links if none but its own two ranks know: as many as make a difference. In packets, as long ones
+/// go, short ones are whole.
+const UNKNOWN: usize = 64 << 10;
+
 /// The call with equal blocks that an algorithm would take about as long for as for the given ones: the same on all ranks, as it depends
 /// on nothing but what all of them know of the lengths ([`Layout::typical`]).
-fn evened(call: &Call, algorithm: &Algorithm, machine: &Machine) -> Call {
+fn evened(call: &Call, element: usize, algorithm: &Algorithm, machine: &Machine) -> Call {
     let Some(layout) = &call.layout else { return call.clone() };
     let ports = match machine.ports {
         PortModel::AllPorts if !algorithm.shares => dimension_for(call.size).max(1) as usize,
@@ -212,7 +226,10 @@ fn evened(call: &Call, algorithm: &Algorithm, machine: &Machine) -> Call {
         _ if one_by_one => Steps::OneByOne,
         _ => Steps::Together,
     };
-    let count = layout.typical(call.collective.has_root(), steps, ports);
+    let count = match layout.known() {
+        Known::Own if machine.shared.is_none() => (UNKNOWN / element.max(1)).max(1),
+        _ => layout.typical(call.collective.has_root(), steps, ports),
+    };
     Call { count, ..unit }
 }
 

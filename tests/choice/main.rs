@@ -330,6 +330,41 @@ fn on_cubes_all_links_share_long_blocks() {
     }
 }
 
+/// Of an all-to-all with blocks of different lengths a rank knows its own. All choose alike, over links what is right for long blocks, and
+/// each predicts what its own take.
+#[test]
+fn blocks_that_only_their_two_ranks_know_go_as_long_ones_over_links() {
+    let known = |rank: usize, ranks: usize, unit: usize| {
+        let length = |from: usize, to: usize| unit * (1 + (3 * from + to) % 4) * (to % 3);
+        let sends = Vec::from_iter((0..ranks).map(|to| length(rank, to)));
+        let receives = Vec::from_iter((0..ranks).map(|from| length(from, rank)));
+        Call::new(Collective::AllToAll, ranks, 0).with_layout(Layout::of_row(rank, &sends, &receives))
+    };
+    let chosen_by = |ranks: usize, unit: usize, machine: &Machine| {
+        let by = |rank| chosen(&known(rank, ranks, unit), &Options::default(), machine);
+        let choices = Vec::from_iter((0..ranks).map(by));
+        let form = |choice: &Choice| (choice.algorithm.name, choice.parameters);
+        assert!(choices.iter().all(|choice| form(choice) == form(&choices[0])), "{choices:?}");
+        (form(&choices[0]), choices[0].predicted)
+    };
+    for network in NETWORKS.iter().filter(|network| network.name.starts_with("star")) {
+        let tuning = network.tuning();
+        let (machine, ranks) = (tuning.machine(None), tuning.machine.ranks);
+        let equal = chosen(&Call::new(Collective::AllToAll, ranks, LONG / ELEMENT), &Options::default(), &machine);
+        let (short, soon) = chosen_by(ranks, 1, &machine);
+        let (long, late) = chosen_by(ranks, LONG / ELEMENT, &machine);
+        assert_eq!(short, long, "{}", network.name);
+        assert_eq!(long, (equal.algorithm.name, equal.parameters), "{}", network.name);
+        assert!(long.1.packet.is_some_and(|packet| packet * ELEMENT < LONG), "{}: {long:?}", network.name);
+        assert!(
+            10.0 * soon < late && equal.predicted < late && late < 3.0 * equal.predicted,
+            "{soon} {late} {equal:?}"
+        );
+    }
+    let ((_, parameters), _) = chosen_by(8, LONG, &Machine::built_in(Some(2)));
+    assert_eq!(parameters.packet, None);
+}
+
 /// Blocks of 32 B on the cube of 8 hosts, a message a round: the algorithms of n start-ups.
 #[test]
 fn what_is_asked_for_takes_no_form_away_that_serves_it() {

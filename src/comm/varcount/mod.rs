@@ -10,7 +10,7 @@
 //!   to every rank itself (`direct`), for which a rank needs no length but its own. Nothing goes ahead.
 //! * Where all ports work at once, where links are avoided, or another algorithm or a packet was asked for, the root tells all ranks the sum and the longest
 //!   first, by which they choose alike. Then the lengths go ahead down the tree of the choice: a rank is told those of the blocks that
-//!   pass through it, as it will be sent them. If messages are cut into packets or go round links, so that a rank must know all, it is told all.
+//!   pass through it, as it will be sent them. If messages that pass through a rank are cut into packets, or go round links, so that it must know all, it is told all.
 //!
 //! So much waiting is not for a call that is only started: it goes the direct way, or is refused.
 
