@@ -5,6 +5,7 @@ use hypercoll::algorithm::{Order, PortModel};
 use hypercoll::collective::{Call, Collective, Layout};
 use hypercoll::histogram::Bins;
 use hypercoll::matrix::Storage;
+use hypercoll::select::Options;
 use hypercoll::topology::sbnt::Variant;
 use hypercoll::{request, Commutative, Error, Partition, PartitionMut, Result, SystemOperation};
 use std::panic::Location;
@@ -376,7 +377,11 @@ fn lengths() -> Vec<Case> {
         case("a block that nobody sends",
             |r| gathered(r, 0, 10), |r| gathered(r, 10, 10)).last().kind(Kind::Unsent),
         case("an all-to-all that is no square",
-            |r| exchanged(r, 5), |r| exchanged(r, 4)).kind(Kind::Lengths),
+            |r| exchanged(r, 5, Options::WHOLE), |r| exchanged(r, 4, Options::WHOLE)).kind(Kind::Lengths),
+        case("one in packets, of which the last is longer",
+            |r| exchanged(r, 1100, 400), |r| exchanged(r, 900, 400)).kind(Kind::Lengths),
+        case("one in more packets",
+            |r| exchanged(r, 1100, 400), |r| exchanged(r, 500, 400)).kind(Kind::Lengths),
     ]
 }
 
@@ -390,14 +395,15 @@ fn gathered(rank: &mut Rank, own: usize, all: usize) -> Result<()> {
     cube.gather(0).run_varcount(&*send, (here == 0).then_some(&mut partition))
 }
 
-/// An all-to-all of blocks that this rank takes to be so long.
+/// An all-to-all of blocks that this rank takes to be so long, in packets.
 #[track_caller]
-fn exchanged(rank: &mut Rank, length: usize) -> Result<()> {
+fn exchanged(rank: &mut Rank, length: usize, packet: usize) -> Result<()> {
     let size = rank.size();
     let (cube, send, receive) = rank.lend::<u32>(size * length, size * length);
     let places: Vec<usize> = (0..size).map(|rank| rank * length).collect();
     let sent = Partition::new(&*send, vec![length; size], &places[..]);
-    cube.all_to_all_varcount_into(&sent, &mut PartitionMut::new(receive, vec![length; size], &places[..]))
+    let mut received = PartitionMut::new(receive, vec![length; size], &places[..]);
+    cube.all_to_all().packet(packet).run_varcount(&sent, &mut received)
 }
 
 /// An all-gather of vectors.
