@@ -1,7 +1,7 @@
 //! Plans: what a rank is going to do in a call, and why. They are made once for every form of a call, and found again.
 //!
 //! Memory: [`MOST_PLANS`] plans at most, which hold [`MOST_HELD`] entries together, or a single one that holds more. What would
-//! exceed that starts the cache afresh. The last plan of each of [`MOST_RECENT`] places stays at hand in any case, and what callers keep.
+//! exceed that starts the cache afresh. The last plans of each of [`MOST_RECENT`] places stay at hand in any case, unless they are long, and what callers keep.
 //! Each plan has the last [`MOST_TOLD`] of its calls in words. Calls with blocks of different lengths, which may be others every time, have a
 //! cache of their own, an eighth of it, and places of their own: they drive out no others.
 
@@ -9,7 +9,7 @@ mod parts;
 
 pub(crate) use parts::{Part, Parts};
 
-use crate::collective::{Call, Layout};
+use crate::collective::{Call, Known, Layout};
 use crate::error::Result;
 use crate::hash::Fnv;
 use crate::schedule::Schedule;
@@ -70,6 +70,13 @@ impl Plan {
         let lengths = (call.send_len(rank), call.receive_len(rank));
         let options = (!options.is_empty()).then(|| Box::new(options.clone()));
         Plan { call: call.clone(), element, options, choice, parts, lengths, signature, told: RefCell::default() }
+    }
+
+    /// The call, if its messages are packets of blocks whose lengths no rank knows but their own two: a packet does not show that they agree.
+    pub fn cut_apart(&self) -> Option<&Call> {
+        let is_own = |layout: &Layout| layout.known() == Known::Own;
+        let cut = self.choice.parameters.packet.is_some();
+        Some(&self.call).filter(|call| cut && call.layout.as_ref().is_some_and(is_own))
     }
 
     /// Whether it is that of such a call.
@@ -176,8 +183,12 @@ impl Plans {
         let plan =
             self.kept[usize::from(unequal)].find(call, element, options, make, if unequal { FEWER } else { 1 })?;
         self.recent.resize(MOST_RECENT + MOST_RECENT / FEWER, [None, None]);
-        let [last, other] = &mut self.recent[place];
-        *other = last.replace(Rc::clone(&plan));
+        // To hash a call with a long plan takes no part of its time, and several such plans much memory.
+        let operations: usize = plan.parts.planned().map(|part| part.schedule.operations().len()).sum();
+        if operations <= MOST_HELD / FEWER {
+            let [last, other] = &mut self.recent[place];
+            *other = last.replace(Rc::clone(&plan));
+        }
         Ok(plan)
     }
 }

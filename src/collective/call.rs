@@ -79,6 +79,16 @@ impl Call {
         self
     }
 
+    /// Elements of the block that goes straight from one rank to another, in a call with blocks whose lengths no rank knows but their own two.
+    pub(crate) fn straight(&self, from: usize, to: usize) -> usize {
+        let block = match self.collective {
+            Collective::AllToAll => from * self.size + to,
+            Collective::Scatter => to,
+            _ => from,
+        };
+        self.block(block).len()
+    }
+
     /// What all ranks know of it: of those that agree the same, but for the buffers of each.
     pub(crate) fn agreed(&self) -> Call {
         let Some(layout) = &self.layout else { return self.clone() };

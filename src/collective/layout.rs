@@ -256,23 +256,30 @@ impl Layout {
         self.summary().is_some_and(|(sum, longest)| longest > sum.div_ceil(self.blocks().max(1)))
     }
 
-    /// Blocks whose lengths are listed, each once.
-    fn listed_blocks(&self) -> usize {
-        match &self.0.kind {
-            Kind::Row { .. } => 2 * self.ranks() - 1,
-            _ => self.starts().len() - 1,
-        }
+    /// The lengths that are listed, but that of a block from the rank of an all-to-all to itself.
+    fn lengths_between_ranks(&self) -> impl Iterator<Item = usize> + '_ {
+        let own = match self.0.kind {
+            Kind::Row { rank, .. } => [rank, self.ranks() + rank],
+            _ => [usize::MAX; 2],
+        };
+        let lengths = self.starts().windows(2).map(|ends| ends[1] - ends[0]).enumerate();
+        lengths.filter(move |(at, _)| !own.contains(at)).map(|(_, length)| length)
     }
 
     /// Whether some block that this rank knows is longer by more than a quarter than they are in the mean.
     pub(crate) fn is_uneven_here(&self) -> bool {
-        let longest = self.starts().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
-        4.0 * self.listed_blocks() as f64 * longest as f64 > 5.0 * self.end() as f64
+        let lengths = || self.lengths_between_ranks().map(|length| length as f64);
+        let (blocks, all) = lengths().fold((0.0, 0.0), |(blocks, all), length| (blocks + 1.0, all + length));
+        lengths().any(|length| 4.0 * blocks * length > 5.0 * all)
     }
 
-    /// Elements of a block in the mean of those that the rank of an all-to-all sends and receives.
+    /// Elements of a block in the mean of those that the rank of an all-to-all sends to others, or receives from them, if these are more.
     pub(crate) fn mean_of_row(&self) -> Option<usize> {
-        matches!(self.0.kind, Kind::Row { .. }).then(|| self.end().div_ceil(self.listed_blocks()))
+        let Kind::Row { .. } = self.0.kind else { return None };
+        let others = self.ranks() - 1;
+        let sends: usize = self.lengths_between_ranks().take(others).sum();
+        let receives: usize = self.lengths_between_ranks().skip(others).sum();
+        Some(sends.max(receives).div_ceil(others.max(1)))
     }
 
     /// The length of a block of which as many, equal ones, are about as much work, by what all ranks know. `ports` links of a rank

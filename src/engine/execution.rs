@@ -114,6 +114,7 @@ impl Execution {
         let mut around = Surroundings {
             schedule: &plan.parts.part(nth).schedule,
             stamp: self.stamp,
+            cut_apart: plan.cut_apart(),
             compute: self.compute.as_ref(),
             attended: self.attended,
             panic: &mut self.panic,

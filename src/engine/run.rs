@@ -4,6 +4,7 @@
 
 use super::arguments::Compute;
 use super::execution::Means;
+use crate::collective::Call;
 use crate::error::Result;
 use crate::executor::memory::{Memory, Span};
 use crate::executor::{Stamp, Token};
@@ -20,6 +21,8 @@ const DONE: u32 = u32::MAX;
 pub(super) struct Surroundings<'c, 'm> {
     pub schedule: &'c Schedule,
     pub stamp: Stamp,
+    /// The call, if its messages say how many elements go between two ranks ([`Plan::cut_apart`](crate::plan::Plan::cut_apart)).
+    pub cut_apart: Option<&'c Call>,
     pub compute: Option<&'c Compute>,
     /// Whether the call is waited for at once.
     pub attended: bool,
@@ -201,9 +204,15 @@ impl Run {
                         &means.spans[..]
                     }
                 };
-                let is_complete = match operation.kind {
-                    Kind::Send { .. } => means.transport.send(token, around.stamp, peer, spans)?,
-                    _ => means.transport.receive(token, around.stamp, peer, spans)?,
+                let (own, sends) = (schedule.rank, matches!(operation.kind, Kind::Send { .. }));
+                let (from, to) = if sends { (own, peer) } else { (peer, own) };
+                let stamp = match around.cut_apart {
+                    Some(call) => around.stamp.of_elements(call.straight(from, to)),
+                    None => around.stamp,
+                };
+                let is_complete = match sends {
+                    true => means.transport.send(token, stamp, peer, spans)?,
+                    false => means.transport.receive(token, stamp, peer, spans)?,
                 };
                 if is_complete {
                     self.complete(index, around);

@@ -38,6 +38,7 @@ pub(crate) mod memory;
 pub(crate) mod patience;
 
 use crate::error::{Error, Result};
+use crate::hash::Fnv;
 use board::Board;
 use memory::Span;
 use std::time::Duration;
@@ -69,6 +70,13 @@ pub(crate) struct Stamp {
     /// A hash of all that ranks must agree on, in this call and in all before it: calls may differ and be over on all ranks, and the
     /// next message tells.
     pub signature: u64,
+}
+
+impl Stamp {
+    /// That of the messages from one rank to another in a call of which only these two know how many elements they have together.
+    pub fn of_elements(self, elements: usize) -> Stamp {
+        Stamp { signature: self.signature ^ Fnv::of(&elements), ..self }
+    }
 }
 
 /// An operation of a call under way.

@@ -12,7 +12,7 @@
 //! Every executor, the simulator and the checker follow one rule. Operations are numbered in program order. Operation i
 //! may start when its dependencies are complete, when the operation before it on its channel has started, and when
 //! fewer than [`RunAhead::window`] operations separate it from the first incomplete one, or, where that is of an
-//! earlier round, fewer than [`RunAhead::ahead`]; over links between hosts both may be less. A channel is a peer and a
+//! earlier round, fewer than [`RunAhead::ahead`]; over links between hosts both may be less, or more. A channel is a peer and a
 //! direction: messages between two ranks match in order. Nothing else orders operations: there are no barriers between
 //! rounds.
 //!

@@ -169,7 +169,6 @@ mod tests {
             (of(&[0, 0, 0, 0]), false),
             (vec![usize::MAX / 16; 8], false),
             (vec![100, 110], false),
-            (vec![100, 10], true),
         ] {
             let vectors = Layout::of_vectors(lengths.iter().copied());
             let row = Layout::of_row(1, &lengths, &lengths);
@@ -182,6 +181,11 @@ mod tests {
                 let call = Call::new(collective, lengths.len(), 0).with_layout(layout.clone());
                 assert_eq!(call.flows(), flows && may, "{collective} {lengths:?}");
             }
+        }
+        // What a rank keeps goes over no link.
+        for (sends, receives, flows) in [([100, 5000], [100, 5000], false), ([100, 0], [10, 0], true)] {
+            let call = Call::new(Collective::AllToAll, 2, 0).with_layout(Layout::of_row(1, &sends, &receives));
+            assert_eq!(call.flows(), flows, "{sends:?} {receives:?}");
         }
     }
 }

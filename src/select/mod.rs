@@ -43,7 +43,7 @@ pub use wiring::{OfLinks, Wiring};
 
 use crate::address::dimension_for;
 use crate::algorithm::{registry, Algorithm, Formula, Latency, Order, Parameters, PortModel};
-use crate::collective::{Call, Known, Layout, Steps};
+use crate::collective::{Call, Layout, Steps};
 use crate::error::{Error, Result};
 use crate::topology::sbnt::Variant;
 use corrections::Corrections;
@@ -123,7 +123,8 @@ pub struct Candidate {
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
     /// Those that serve it, each with every set of parameters considered, the least predicted time first; of equal times, or such that
-    /// only differ by what formulas round, the first of the registry.
+    /// only differ by what formulas round, the first of the registry. Of an all-to-all with blocks of different lengths the order is that of
+    /// long ones, as all ranks find it alike, and the times are those of this rank's own.
     pub serving: Vec<Candidate>,
     /// Those that do not, in the order of the registry, with the reason.
     pub refused: Vec<(&'static Algorithm, Error)>,
@@ -195,9 +196,8 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
     if let Some(mean) = given.layout.as_ref().and_then(Layout::mean_of_row) {
         let own = Call { layout: None, count: mean, ..given.clone() };
         for Candidate { algorithm, parameters, predicted, model } in &mut candidates.serving {
-            let time = predict(algorithm, &own, element, parameters, machine);
-            *predicted = if *model > 0.0 { *predicted * time / *model } else { time };
-            *model = time;
+            *model = predict(algorithm, &own, element, parameters, machine);
+            *predicted = *model;
         }
     }
     Ok(candidates)
@@ -211,11 +211,14 @@ const UNKNOWN: usize = 64 << 10;
 /// on nothing but what all of them know of the lengths ([`Layout::typical`]).
 fn evened(call: &Call, element: usize, algorithm: &Algorithm, machine: &Machine) -> Call {
     let Some(layout) = &call.layout else { return call.clone() };
+    let unit = Call { layout: None, count: 1, ..call.clone() };
+    if layout.mean_of_row().is_some() && machine.shared.is_none() {
+        return Call { count: (UNKNOWN / element.max(1)).max(1), ..unit };
+    }
     let ports = match machine.ports {
         PortModel::AllPorts if !algorithm.shares => dimension_for(call.size).max(1) as usize,
         _ => 1,
     };
-    let unit = Call { layout: None, count: 1, ..call.clone() };
     let formula = (algorithm.formula)(&algorithm.shape(&unit, &Parameters::new(PortModel::OnePort)));
     let one_by_one = formula.rounds + 1 >= call.size;
     let steps = match machine.shared.is_none() && call.flows() {
@@ -226,10 +229,7 @@ fn evened(call: &Call, element: usize, algorithm: &Algorithm, machine: &Machine)
         _ if one_by_one => Steps::OneByOne,
         _ => Steps::Together,
     };
-    let count = match layout.known() {
-        Known::Own if machine.shared.is_none() => (UNKNOWN / element.max(1)).max(1),
-        _ => layout.typical(call.collective.has_root(), steps, ports),
-    };
+    let count = layout.typical(call.collective.has_root(), steps, ports);
     Call { count, ..unit }
 }
 

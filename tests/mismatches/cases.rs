@@ -5,7 +5,6 @@ use hypercoll::algorithm::{Order, PortModel};
 use hypercoll::collective::{Call, Collective, Layout};
 use hypercoll::histogram::Bins;
 use hypercoll::matrix::Storage;
-use hypercoll::select::Options;
 use hypercoll::topology::sbnt::Variant;
 use hypercoll::{request, Commutative, Error, Partition, PartitionMut, Result, SystemOperation};
 use std::panic::Location;
@@ -377,11 +376,18 @@ fn lengths() -> Vec<Case> {
         case("a block that nobody sends",
             |r| gathered(r, 0, 10), |r| gathered(r, 10, 10)).last().kind(Kind::Unsent),
         case("an all-to-all that is no square",
-            |r| exchanged(r, 5, Options::WHOLE), |r| exchanged(r, 4, Options::WHOLE)).kind(Kind::Lengths),
+            |r| exchanged(r, 5, 5, None), |r| exchanged(r, 4, 4, None)).kind(Kind::Lengths),
         case("one in packets, of which the last is longer",
-            |r| exchanged(r, 1100, 400), |r| exchanged(r, 900, 400)).kind(Kind::Lengths),
-        case("one in more packets",
-            |r| exchanged(r, 1100, 400), |r| exchanged(r, 500, 400)).kind(Kind::Lengths),
+            |r| exchanged(r, 1100, 1100, Some(400)), |r| exchanged(r, 900, 900, Some(400))).kind(Kind::Lengths),
+        case("one in which one block has a packet more",
+            |r| exchanged(r, 1200, 800, Some(400)), |r| exchanged(r, 800, 800, Some(400))).kind(Kind::Lengths),
+        case("one in which one block has a packet less",
+            |r| exchanged(r, 400, 800, Some(400)), |r| exchanged(r, 800, 800, Some(400))).kind(Kind::Lengths),
+        case("one in which one block has a shorter packet",
+            |r| exchanged(r, 850, 900, Some(400)), |r| exchanged(r, 900, 900, Some(400))).kind(Kind::Lengths),
+        case("one in which one block has a longer packet, which waits for its receive",
+            |r| exchanged(r, 35_000, 25_000, Some(20_000)), |r| exchanged(r, 25_000, 25_000, Some(20_000)))
+            .kind(Kind::Lengths),
     ]
 }
 
@@ -395,15 +401,21 @@ fn gathered(rank: &mut Rank, own: usize, all: usize) -> Result<()> {
     cube.gather(0).run_varcount(&*send, (here == 0).then_some(&mut partition))
 }
 
-/// An all-to-all of blocks that this rank takes to be so long, in packets.
+/// An all-to-all of blocks that this rank takes to be so long, but that to the next rank, maybe in packets.
 #[track_caller]
-fn exchanged(rank: &mut Rank, length: usize, packet: usize) -> Result<()> {
-    let size = rank.size();
-    let (cube, send, receive) = rank.lend::<u32>(size * length, size * length);
-    let places: Vec<usize> = (0..size).map(|rank| rank * length).collect();
-    let sent = Partition::new(&*send, vec![length; size], &places[..]);
+fn exchanged(rank: &mut Rank, to_next: usize, length: usize, packet: Option<usize>) -> Result<()> {
+    let (here, size) = (rank.rank(), rank.size());
+    let longest = length.max(to_next);
+    let (cube, send, receive) = rank.lend::<u32>(size * longest, size * longest);
+    let places: Vec<usize> = (0..size).map(|rank| rank * longest).collect();
+    let length_to = |to: usize| if to == (here + 1) % size { to_next } else { length };
+    let sent = Partition::new(&*send, Vec::from_iter((0..size).map(length_to)), &places[..]);
     let mut received = PartitionMut::new(receive, vec![length; size], &places[..]);
-    cube.all_to_all().packet(packet).run_varcount(&sent, &mut received)
+    let call = cube.all_to_all();
+    match packet {
+        Some(packet) => call.packet(packet).run_varcount(&sent, &mut received),
+        None => call.run_varcount(&sent, &mut received),
+    }
 }
 
 /// An all-gather of vectors.

@@ -49,7 +49,7 @@ pub(super) fn collect(
             collective: job.call.collective.name().into(),
             size_bytes: job.bytes,
             count: job.bytes / ELEMENT,
-            lengths: lengths::places(&job.call).map(|(lengths, _)| lengths),
+            lengths: lengths::of_blocks(&job.call),
             element: "f64".into(),
             implementation: job.implementation.clone(),
             algorithm: explanation.as_ref().map(|e| e.algorithm.to_string()),

@@ -2,6 +2,7 @@
 
 use super::candidates::Forced;
 use super::experiment::Experiment;
+use super::lengths;
 use super::ELEMENT;
 use hypercoll::algorithm::{registry, Algorithm, Parameters, PortModel};
 use hypercoll::collective::Call;
@@ -103,7 +104,8 @@ fn forms(
             forms.push((format!("{}{suffix} packets", algorithm.name), Parameters { packet, ..parameters }));
         }
     }
-    forms.retain(|(_, parameters)| algorithm.accepts(call, parameters).is_ok());
+    let knows_enough = |parameters: &Parameters| algorithm.needs(call, parameters) <= lengths::known(call);
+    forms.retain(|(_, parameters)| algorithm.accepts(call, parameters).is_ok() && knows_enough(parameters));
     // On small cubes, and for whole messages, forms become the same: it would be measured twice.
     let kept = distinct(call, forms, |(_, parameters)| (algorithm, parameters));
     kept.into_iter()

@@ -35,7 +35,10 @@ impl Fabric {
         let hosts: Vec<f64> = (0..on.len()).map(|host| self.host_bps(host)).collect();
         // Every host by itself, and halves that few links join.
         let blocks = blocks(on, call);
-        let part = |bps, is_inside: &dyn Fn(usize) -> bool| Part::of(&blocks, bps, is_inside);
+        let part = |bps, is_inside: &dyn Fn(usize) -> bool| Part {
+            crossing: crossing(on, call, is_inside),
+            ..Part::of(&blocks, bps, is_inside)
+        };
         let mut parts: Vec<Part> = (0..on.len()).map(|host| part(hosts[host], &|other| other == host)).collect();
         match *self {
             Fabric::Cube { dimension, rate_bps, .. } => parts.extend((0..dimension).map(|port| {
@@ -77,6 +80,20 @@ fn blocks(on: &[usize], call: &Call) -> Vec<(usize, f64)> {
     on.iter().map(of_host).collect()
 }
 
+/// Elements that ranks of some hosts send to those of others, or these to them, whichever are more, in an all-to-all with blocks of different
+/// lengths. Ranks fill one host after another.
+fn crossing(on: &[usize], call: &Call, is_inside: &dyn Fn(usize) -> bool) -> Option<f64> {
+    call.layout.as_ref().filter(|_| call.collective == Collective::AllToAll)?;
+    let inside = Vec::from_iter(on.iter().enumerate().flat_map(|(host, &n)| std::iter::repeat_n(is_inside(host), n)));
+    let mut crossing = [0, 0];
+    for (from, to) in (0..call.size).flat_map(|from| (0..call.size).map(move |to| (from, to))) {
+        if inside[from] != inside[to] {
+            crossing[usize::from(inside[from])] += call.block(from * call.size + to).len();
+        }
+    }
+    crossing.into_iter().max().map(|most| most as f64)
+}
+
 /// Some of the hosts, and the links to all others.
 struct Part {
     /// Blocks of the ranks of these hosts, and of the others, each of the call's count.
@@ -88,11 +105,13 @@ struct Part {
     first: bool,
     /// Bits per second of the links together, in one direction.
     bps: f64,
+    /// Elements that cross them, where blocks are of pairs of ranks.
+    crossing: Option<f64>,
 }
 
 impl Part {
     fn of(on: &[(usize, f64)], bps: f64, is_inside: impl Fn(usize) -> bool) -> Part {
-        let mut part = Part { inside: 0.0, outside: 0.0, others: false, first: is_inside(0), bps };
+        let mut part = Part { inside: 0.0, outside: 0.0, others: false, first: is_inside(0), bps, crossing: None };
         for (host, &(ranks, blocks)) in on.iter().enumerate() {
             let inside = is_inside(host);
             *if inside { &mut part.inside } else { &mut part.outside } += blocks;
@@ -104,6 +123,9 @@ impl Part {
     /// Elements that its links must carry in the direction that has more; `None` if that is not known.
     fn load(&self, call: &Call) -> Option<f64> {
         use Collective::*;
+        if let Some(elements) = self.crossing {
+            return Some(elements);
+        }
         let blocks = match call.collective {
             Broadcast | Reduce | AllReduce | Scan | ExclusiveScan => 1.0,
             Scatter | Gather if call.root == 0 => {
@@ -266,6 +288,13 @@ mod tests {
                     "{collective} of {blocks:?} on {text}: {limit}, not {expected}"
                 );
             }
+        }
+        // Rank 3 sends 1, 2, ... blocks, and gets 1 from each; on hosts of two ranks what these have for each other crosses no link.
+        let by_pair = |from: usize, to: usize| if from == 3 { (to + 1) * BLOCK } else { BLOCK };
+        for (text, expected) in [(STAR, 32.0), (CUBE, 32.0 / 3.0), ("star:4:50000000:2,2,2,2", 35.0)] {
+            let call = Call::new(AllToAll, 8, BLOCK).with_layout(Layout::of_pairs(8, by_pair));
+            let limit = fabric(text).limit(&call, 8).expect("is known") / link;
+            assert!((limit - expected).abs() < 1e-9, "{text}: {limit}, not {expected}");
         }
         let only_root = Call::new(Scatter, 8, BLOCK).with_layout(lengths(&[7, 0, 0, 0, 0, 0, 0, 0]));
         assert_eq!(fabric(STAR).limit(&only_root, 8), None);

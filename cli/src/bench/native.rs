@@ -220,14 +220,14 @@ impl Native {
     }
 }
 
-/// The calls for blocks of different lengths: a scatter, gather or all-gather.
+/// The calls for blocks of different lengths.
 fn blocks_of_lengths(world: &SimpleCommunicator, call: &Call, send: &[f64], receive: &mut [f64]) {
     let root = world.process_at_rank(call.root as Rank);
     let on_root = world.rank() as usize == call.root;
-    let places = || {
-        let (counts, starts) = lengths::places(call).unwrap_or_default();
+    let counted = |(counts, starts): (Vec<usize>, Vec<usize>)| {
         [counts, starts].map(|all| all.into_iter().map(|elements| elements as Count).collect::<Vec<_>>())
     };
+    let places = || counted(lengths::places(call));
     match call.collective {
         Collective::Scatter if on_root => {
             let [counts, starts] = places();
@@ -239,6 +239,11 @@ fn blocks_of_lengths(world: &SimpleCommunicator, call: &Call, send: &[f64], rece
             root.gather_varcount_into_root(send, &mut PartitionMut::new(receive, counts, starts));
         }
         Collective::Gather => root.gather_varcount_into(send),
+        Collective::AllToAll => {
+            let [[sent, from], [received, at]] = lengths::rows(call, world.rank() as usize).map(counted);
+            let mut receive = PartitionMut::new(receive, received, at);
+            world.all_to_all_varcount_into(&Partition::new(send, sent, from), &mut receive);
+        }
         _ => {
             let [counts, starts] = places();
             world.all_gather_varcount_into(send, &mut PartitionMut::new(receive, counts, starts));

@@ -118,7 +118,7 @@ pub struct Row {
     /// Of the vector, or of one block (in the mean).
     pub size_bytes: usize,
     pub count: usize,
-    /// Elements of the block of each rank, where they are not all of `count`.
+    /// Elements of the block of each rank, of an all-to-all of those from each rank to each, where they are not all of `count`.
     #[serde(default)]
     pub lengths: Option<Vec<usize>>,
     pub element: String,

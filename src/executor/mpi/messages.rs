@@ -13,7 +13,7 @@
 mod ending;
 mod tags;
 
-use super::requests::{Owner, Requests, TOO_LONG};
+use super::requests::{Owner, Requests};
 use crate::error::Error;
 use crate::executor::memory::{gather, scatter, total, Span};
 use crate::executor::{Stamp, Token, Trouble};
@@ -363,11 +363,8 @@ impl Messages {
         for &(owner, received) in &completed {
             let message = &mut self.messages[owner];
             any |= message.token.is_some();
-            if let (TOO_LONG, Some(stamp)) = (received, message.stamp) {
-                return Err(Trouble::stray(stamp.number, message.peer));
-            }
             message.left -= 1;
-            message.received = message.received.saturating_add(received);
+            message.received += received;
             if message.left > 0 {
                 continue;
             }

@@ -8,9 +8,6 @@ use std::ffi::{c_int, c_void};
 /// Whose request it is.
 pub(super) type Owner = usize;
 
-/// The bytes of a message for which its receive has no room.
-pub(super) const TOO_LONG: usize = usize::MAX;
-
 /// The requests of a communicator.
 pub(super) struct Requests {
     comm: ffi::MPI_Comm,
@@ -122,7 +119,7 @@ impl Requests {
     }
 
     /// Tests the requests until one is complete, so many times at most: the owners of those that are complete, with the bytes that were
-    /// received, or [`TOO_LONG`]; give the list back. With `all` it is either all of them or none, which is cheaper to find out.
+    /// received; give the list back. With `all` it is either all of them or none, which is cheaper to find out.
     ///
     /// # Errors
     /// If any of them failed, or MPI cannot test; what is complete is then complete all the same.
@@ -164,8 +161,7 @@ impl Requests {
         }
         // Errors of single requests are in the statuses; that of one alone is what was returned.
         let failed = class(code) == ffi::MPI_ERR_IN_STATUS;
-        let is_too_long = |code| class(code) == ffi::MPI_ERR_TRUNCATE;
-        let mut outcome = if failed || count == 1 && is_too_long(code) { Ok(()) } else { accept(test, code) };
+        let mut outcome = if failed { Ok(()) } else { accept(test, code) };
         if completed == 0 {
             if failed {
                 // Some MPI libraries say of all that one of them has failed while others are under way.
@@ -181,15 +177,10 @@ impl Requests {
         }
         let completed = completed.max(0) as usize;
         for at in 0..completed {
-            let (owner, receives) = self.owners[self.indices[at] as usize];
-            let own = if failed { self.statuses[at].MPI_ERROR } else { code };
-            if receives && is_too_long(own) {
-                list.push((owner, TOO_LONG));
-                continue;
-            }
             if failed {
-                outcome = outcome.and(accept(test, own));
+                outcome = outcome.and(accept(test, self.statuses[at].MPI_ERROR));
             }
+            let (owner, receives) = self.owners[self.indices[at] as usize];
             let mut bytes: c_int = 0;
             if receives {
                 // SAFETY: a status that MPI has filled in, and a valid out parameter.
@@ -197,16 +188,12 @@ impl Requests {
             }
             list.push((owner, bytes.max(0) as usize));
         }
-        // Completed requests have become null: close the gaps. With one that has failed, Open MPI lets go of sends that are under way, and does
-        // not say so.
-        let has_failed = code != ffi::MPI_SUCCESS as c_int;
+        // Completed requests have become null: close the gaps.
         let (mut kept, mut next) = (0, 0);
         self.indices[..completed].sort_unstable();
         for index in 0..count {
             if next < completed && self.indices[next] as usize == index {
                 next += 1;
-            } else if has_failed && self.is_null(index) {
-                list.push((self.owners[index].0, 0));
             } else {
                 self.requests[kept] = self.requests[index];
                 self.owners[kept] = self.owners[index];
@@ -216,11 +203,6 @@ impl Requests {
         self.requests.truncate(kept);
         self.owners.truncate(kept);
         outcome.map(|()| list)
-    }
-
-    fn is_null(&self, index: usize) -> bool {
-        // SAFETY: a constant of MPI, set by the rsmpi support library.
-        self.requests[index] == unsafe { ffi::RSMPI_REQUEST_NULL }
     }
 
     /// Takes a list back, to use its memory again.
