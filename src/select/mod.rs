@@ -2,7 +2,7 @@
 //!
 //! The choice is a pure function of the call, the bytes of an element, the user's options and the machine. Ranks that
 //! make the same call therefore choose alike, and need no message to do so. Of blocks of unequal lengths it sees what all ranks know:
-//! their sum and the longest, or nothing ([`Layout`](crate::collective::Layout)). What the machine is, they agree on when a
+//! their sum and the longest, or nothing ([`Layout`]). What the machine is, they agree on when a
 //! [`crate::Hypercube`] is made: the parameters of a [`tuning`] file, or those that were measured then, or built-in ones.
 //!
 //! ```
