@@ -67,7 +67,7 @@ pub struct Explanation {
     pub far: Option<Far>,
     /// Predicted time of the collective in seconds.
     pub predicted: f64,
-    /// The next best algorithms by predicted time, each in its best form, if all had been left to the library.
+    /// The next best algorithms, as a choice puts them in order, each in its best form, if all had been left to the library.
     pub alternatives: Vec<Alternative>,
     /// Measured time on this rank in seconds, if it has run, and was predicted to take 10 us at least: two looks at the clock
     /// would be a noticeable part of a shorter call.

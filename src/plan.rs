@@ -1,7 +1,7 @@
 //! Plans: what a rank is going to do in a call, and why. They are made once for every form of a call, and found again.
 //!
 //! Memory: [`MOST_PLANS`] plans at most, which hold [`MOST_HELD`] entries together, or a single one that holds more. What would
-//! exceed that starts the cache afresh. The last plans of each of [`MOST_RECENT`] places stay at hand in any case, unless they are long, and what callers keep.
+//! exceed that starts the cache afresh. The last plans of each of [`MOST_RECENT`] places stay at hand in any case, but long ones of calls with a layout, and what callers keep.
 //! Each plan has the last [`MOST_TOLD`] of its calls in words. Calls with blocks of different lengths, which may be others every time, have a
 //! cache of their own, an eighth of it, and places of their own: they drive out no others.
 
@@ -74,9 +74,9 @@ impl Plan {
 
     /// The call, if its messages are packets of blocks whose lengths no rank knows but their own two: a packet does not show that they agree.
     pub fn cut_apart(&self) -> Option<&Call> {
-        let is_own = |layout: &Layout| layout.known() == Known::Own;
+        let some_do_not_know = |layout: &Layout| layout.known() != Known::All;
         let cut = self.choice.parameters.packet.is_some();
-        Some(&self.call).filter(|call| cut && call.layout.as_ref().is_some_and(is_own))
+        Some(&self.call).filter(|call| cut && call.layout.as_ref().is_some_and(some_do_not_know))
     }
 
     /// Whether it is that of such a call.
@@ -183,9 +183,8 @@ impl Plans {
         let plan =
             self.kept[usize::from(unequal)].find(call, element, options, make, if unequal { FEWER } else { 1 })?;
         self.recent.resize(MOST_RECENT + MOST_RECENT / FEWER, [None, None]);
-        // To hash a call with a long plan takes no part of its time, and several such plans much memory.
-        let operations: usize = plan.parts.planned().map(|part| part.schedule.operations().len()).sum();
-        if operations <= MOST_HELD / FEWER {
+        // Lengths that are others every time make a plan each. To hash a call with a long one takes no part of its time.
+        if !unequal || plan.entries() <= MOST_HELD / FEWER {
             let [last, other] = &mut self.recent[place];
             *other = last.replace(Rc::clone(&plan));
         }
@@ -353,6 +352,7 @@ pub(crate) mod tests {
         let usual = |count| Call::new(Collective::Broadcast, 2, count);
         let made: Vec<_> = (0..MOST_RECENT).map(|count| find(&mut plans, &usual(count), 1)).collect();
         let recent = |plans: &Plans| plans.recent[..MOST_RECENT].iter().flatten().flatten().count();
+        let recent_unequal = |plans: &Plans| plans.recent[MOST_RECENT..].iter().flatten().flatten().count();
         let before = recent(&plans);
         for count in 0..2 * MOST_PLANS {
             let call = Call::new(Collective::AllGather, 2, 0).with_layout(Layout::of_vectors([count, 7]));
@@ -361,6 +361,13 @@ pub(crate) mod tests {
         assert_eq!((recent(&plans), plans.kept[0].number), (before, MOST_RECENT));
         for (count, made) in made.iter().enumerate() {
             assert!(Rc::ptr_eq(&find(&mut plans, &usual(count), 1), made));
+        }
+        // Of long ones one is kept.
+        let before = recent_unequal(&plans);
+        for count in 0..8 {
+            let lengths = std::iter::once(count).chain((0..MOST_HELD / FEWER).map(|_| 1));
+            find(&mut plans, &Call::new(Collective::AllGather, 2, 0).with_layout(Layout::of_vectors(lengths)), 1);
+            assert_eq!((recent_unequal(&plans), plans.kept[1].number), (before, 1));
         }
     }
 }

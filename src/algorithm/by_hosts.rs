@@ -14,7 +14,7 @@
 //! A vector that is reduced has a part for each host. Hosts of unlike numbers of ranks cut theirs into as many blocks as the others
 //! ([`blocks_of_part`]), and their carriers take turns: so all hosts take the same steps, and none has to run ahead. (Cut into a block for each
 //! rank, all-reduces on hosts of 4, 3, 2 and 1 ranks had to: the queues of ports filled, and they reached .67 to .94 of the limit, where these
-//! reach .97. Far ahead, with a window of 64 to 8192 operations, these reached .82 to .95. Where 13 ranks on two cores cannot fill links of 500 Mbit/s, though,
+//! reach .97. Far ahead, with a window of 64 to 8192 operations, these reached .83 to .95. Where 13 ranks on two cores cannot fill links of 500 Mbit/s, though,
 //! ranks in step wait for each other's turns: 4 MiB on hosts of 4, 4, 4 and 1 reached .22, far ahead .28 to .42.)
 
 use crate::algorithm::{Figure, Formula, Shape};

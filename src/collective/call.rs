@@ -84,6 +84,7 @@ impl Call {
         let block = match self.collective {
             Collective::AllToAll => from * self.size + to,
             Collective::Scatter => to,
+            // A gather, as nothing else has lengths that some ranks do not know.
             _ => from,
         };
         self.block(block).len()

@@ -221,8 +221,7 @@ impl Engine {
             Some(Trouble::Stray { number, peer }) => {
                 let finding = self.agreement.mismatch(number, &mut *self.transport);
                 if finding == AGREED {
-                    let rank = self.agreement.rank;
-                    self.find_differing(number, peer, &format!("sends rank {rank} what that one does not receive"));
+                    self.find_stray(number, peer);
                 } else {
                     self.find(&finding);
                 }

@@ -43,7 +43,7 @@ pub use wiring::{OfLinks, Wiring};
 
 use crate::address::dimension_for;
 use crate::algorithm::{registry, Algorithm, Formula, Latency, Order, Parameters, PortModel};
-use crate::collective::{Call, Layout, Steps};
+use crate::collective::{Call, Collective, Known, Layout, Steps};
 use crate::error::{Error, Result};
 use crate::topology::sbnt::Variant;
 use corrections::Corrections;
@@ -207,12 +207,18 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
 /// go, short ones are whole.
 const UNKNOWN: usize = 64 << 10;
 
+/// Whether blocks of that call are such.
+fn is_unknown(call: &Call, machine: &Machine) -> bool {
+    let is_own = |layout: &Layout| layout.known() == Known::Own;
+    call.collective == Collective::AllToAll && machine.shared.is_none() && call.layout.as_ref().is_some_and(is_own)
+}
+
 /// The call with equal blocks that an algorithm would take about as long for as for the given ones: the same on all ranks, as it depends
 /// on nothing but what all of them know of the lengths ([`Layout::typical`]).
 fn evened(call: &Call, element: usize, algorithm: &Algorithm, machine: &Machine) -> Call {
     let Some(layout) = &call.layout else { return call.clone() };
     let unit = Call { layout: None, count: 1, ..call.clone() };
-    if layout.mean_of_row().is_some() && machine.shared.is_none() {
+    if is_unknown(call, machine) {
         return Call { count: (UNKNOWN / element.max(1)).max(1), ..unit };
     }
     let ports = match machine.ports {
@@ -244,6 +250,12 @@ pub fn choose(call: &Call, element: usize, options: &Options, machine: &Machine)
         Some(&Candidate { algorithm, parameters, predicted, model }) => {
             let mut why = match options.algorithm {
                 Some(_) => "asked for".into(),
+                None if is_unknown(call, machine) => {
+                    format!(
+                        "least predicted time on {} of blocks of 64 KiB, as ranks know but their own lengths",
+                        machine.name
+                    )
+                }
                 None => format!("least predicted time on {}", machine.name),
             };
             if predicted != model {

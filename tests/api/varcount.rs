@@ -126,7 +126,8 @@ fn vectors_of_different_lengths() {
 fn pairs_of_different_lengths() {
     let direct = ["one_factor", "shift", "pairwise_xor"];
     let direct = direct.map(|name| Options { algorithm: Some(name.into()), ..Options::default() });
-    let options: Vec<Options> = direct.into_iter().chain([Options::default()]).collect();
+    let cut = direct.clone().map(|options| Options { packet: Some(2), ..options });
+    let options: Vec<Options> = direct.into_iter().chain(cut).chain([Options::default()]).collect();
     for size in SIZES {
         let options = options.clone();
         on(size, move |cube| {
@@ -179,7 +180,7 @@ fn what_needs_lengths_of_others_is_refused() {
         let counts = [1usize; 4];
         for (options, told) in [
             (Options { algorithm: Some("complete_exchange".into()), ..Options::default() }, "passes blocks on"),
-            (Options { packet: Some(2), algorithm: Some("shift".into()), ..Options::default() }, "cuts into packets"),
+            (Options { packet: Some(2), algorithm: Some("bruck".into()), ..Options::default() }, "cuts into packets"),
         ] {
             let (send, mut receive) = ([0u8; 4], [0u8; 4]);
             let mut received = PartitionMut::new(&mut receive, counts, [0, 1, 2, 3]);

@@ -361,8 +361,6 @@ fn blocks_that_only_their_two_ranks_know_go_as_long_ones_over_links() {
             "{soon} {late} {equal:?}"
         );
     }
-    let ((_, parameters), _) = chosen_by(8, LONG, &Machine::built_in(Some(2)));
-    assert_eq!(parameters.packet, None);
 }
 
 /// Blocks of 32 B on the cube of 8 hosts, a message a round: the algorithms of n start-ups.

@@ -375,6 +375,10 @@ fn lengths() -> Vec<Case> {
             |r| gathered(r, 10, 40_000), |r| gathered(r, 40_000, 40_000)).last().kind(Kind::Lengths),
         case("a block that nobody sends",
             |r| gathered(r, 0, 10), |r| gathered(r, 10, 10)).last().kind(Kind::Unsent),
+        case("a block of a packet more",
+            |r| gathered_cut(r, 1200, 800, Some(400)), |r| gathered_cut(r, 800, 800, Some(400))).last().kind(Kind::Lengths),
+        case("a block of which the last packet is longer",
+            |r| gathered_cut(r, 1100, 900, Some(400)), |r| gathered_cut(r, 900, 900, Some(400))).last().kind(Kind::Lengths),
         case("an all-to-all that is no square",
             |r| exchanged(r, 5, 5, None), |r| exchanged(r, 4, 4, None)).kind(Kind::Lengths),
         case("one in packets, of which the last is longer",
@@ -394,11 +398,22 @@ fn lengths() -> Vec<Case> {
 /// A gather on rank 0 of `own` elements from this rank, where the root expects `all` of each.
 #[track_caller]
 fn gathered(rank: &mut Rank, own: usize, all: usize) -> Result<()> {
+    gathered_cut(rank, own, all, None)
+}
+
+/// The same, maybe in packets.
+#[track_caller]
+fn gathered_cut(rank: &mut Rank, own: usize, all: usize, packet: Option<usize>) -> Result<()> {
     let (here, size) = (rank.rank(), rank.size());
     let (cube, send, receive) = rank.lend::<u32>(own, if here == 0 { all * size } else { 0 });
     let places: Vec<usize> = (0..size).map(|rank| rank * all).collect();
     let mut partition = PartitionMut::new(receive, vec![all; size], places);
-    cube.gather(0).run_varcount(&*send, (here == 0).then_some(&mut partition))
+    let gather = cube.gather(0);
+    let gather = match packet {
+        Some(packet) => gather.algorithm("direct").packet(packet),
+        None => gather,
+    };
+    gather.run_varcount(&*send, (here == 0).then_some(&mut partition))
 }
 
 /// An all-to-all of blocks that this rank takes to be so long, but that to the next rank, maybe in packets.

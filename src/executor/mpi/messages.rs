@@ -3,8 +3,8 @@
 //! The first message of a call from one rank to another introduces itself: it begins with a mark, cut from the call's signature. If it is
 //! short, its data is behind that; if it is long, its length is, and its data follows as a message of its own. Only when the receiver has
 //! seen that the mark is that of its own call, and that the length is what it expects, does it start to receive what follows, whose
-//! lengths are then known to be right (where ranks know but lengths of their own, nothing follows but that data): no message is ever
-//! longer than its receive. (What MPI libraries make of one that is differs. MPICH ends the program; Open MPI 4.1 writes beyond the
+//! lengths are then known to be right (where ranks know but lengths of their own, nothing follows but that data, or packets whose length together has gone
+//! into the mark): no message is ever longer than its receive. (What MPI libraries make of one that is differs. MPICH ends the program; Open MPI 4.1 writes beyond the
 //! receive when it copies from process to process.) All tags carry the call's number, as far as there is room.
 //!
 //! A message of one range is sent from and received into the user's buffer; one of several ranges, and a first one that is short,
