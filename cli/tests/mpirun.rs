@@ -185,7 +185,7 @@ fn native_blocks_of_different_lengths() {
             bench(ranks, &["--experiment", "lengths", "--sizes", "8,4KiB", "--repetitions", "2", "--seconds", "20"]);
         let rows = results["results"].as_array().expect("a list");
         let native = |row: &&serde_json::Value| row["implementation"] == "native" && row["lengths"].is_array();
-        assert_eq!(rows.iter().filter(native).count(), 3 * 2, "{ranks} ranks: {rows:?}");
+        assert_eq!(rows.iter().filter(native).count(), 4 * 2, "{ranks} ranks: {rows:?}");
         assert_eq!(results["method"]["lengths"], "zipf");
         assert_eq!(results["screening"], serde_json::json!([]));
     }
