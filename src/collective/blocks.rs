@@ -42,6 +42,11 @@ impl Call {
         }
     }
 
+    /// The block from one rank to another, of an all-to-all.
+    pub fn block_between(&self, from: usize, to: usize) -> Range<usize> {
+        self.block(from * self.size + to)
+    }
+
     /// n, the dimension of the cube that has a node for every rank.
     pub(super) fn ports(&self) -> usize {
         dimension_for(self.size) as usize

@@ -82,12 +82,12 @@ impl Call {
     /// Elements of the block that goes straight from one rank to another, in a call with blocks whose lengths no rank knows but their own two.
     pub(crate) fn straight(&self, from: usize, to: usize) -> usize {
         let block = match self.collective {
-            Collective::AllToAll => from * self.size + to,
-            Collective::Scatter => to,
+            Collective::AllToAll => self.block_between(from, to),
+            Collective::Scatter => self.block(to),
             // A gather, as nothing else has lengths that some ranks do not know.
-            _ => from,
+            _ => self.block(from),
         };
-        self.block(block).len()
+        block.len()
     }
 
     /// What all ranks know of it: of those that agree the same, but for the buffers of each.

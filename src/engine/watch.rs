@@ -7,6 +7,7 @@ use super::{roll_call, Engine};
 use crate::executor::caller;
 use crate::executor::patience::{say, Patience};
 use crate::executor::Stamp;
+use crate::plan::Plan;
 use std::time::{Duration, Instant};
 
 /// After so long without progress a rank compares what it has called with the others.
@@ -193,19 +194,23 @@ impl Engine {
     #[cold]
     pub(super) fn find_lengths(&mut self, stamp: Stamp, peer: usize, expected: usize, found: usize) {
         let rank = self.agreement.rank;
-        let under_way = self.executions.iter().find(|execution| execution.stamp.number == stamp.number);
-        let element = under_way.and_then(|execution| execution.plan.as_ref()).map_or(1, |plan| plan.element.max(1));
+        let element = self.plan_of(stamp.number).map_or(1, |plan| plan.element.max(1));
         let (sends, expects) = (found / element, expected / element);
         let what = format!("sends {sends} elements to rank {rank}, which expects {expects}");
         self.find_differing(stamp.number, peer, &what);
+    }
+
+    /// The plan of a call under way.
+    fn plan_of(&self, number: u64) -> Option<&Plan> {
+        let under_way = self.executions.iter().find(|execution| execution.stamp.number == number);
+        under_way.and_then(|execution| execution.plan.as_deref())
     }
 
     /// Two ranks of one call differ in what goes between them.
     #[cold]
     pub(super) fn find_stray(&mut self, number: u64, peer: usize) {
         let rank = self.agreement.rank;
-        let under_way = self.executions.iter().find(|execution| execution.stamp.number == number);
-        let call = under_way.and_then(|execution| execution.plan.as_ref()).and_then(|plan| plan.cut_apart());
+        let call = self.plan_of(number).and_then(|plan| plan.cut_apart());
         let what = match call.map(|call| call.straight(peer, rank)) {
             Some(expects) => {
                 format!("sends rank {rank} a block that has not the {expects} elements which that one expects")

@@ -103,7 +103,7 @@ impl<'c> Problem<'c> {
     /// The block from one node to another (all-to-all).
     pub fn block_between(&self, from: usize, to: usize) -> Range<usize> {
         match (self.hosting.owner(from), self.hosting.owner(to)) {
-            (Some(from), Some(to)) => self.call.block(from * self.call.size + to),
+            (Some(from), Some(to)) => self.call.block_between(from, to),
             _ => 0..0,
         }
     }

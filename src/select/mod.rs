@@ -251,9 +251,9 @@ pub fn choose(call: &Call, element: usize, options: &Options, machine: &Machine)
             let mut why = match options.algorithm {
                 Some(_) => "asked for".into(),
                 None if is_unknown(call, machine) => {
+                    let (on, unknown) = (&machine.name, UNKNOWN >> 10);
                     format!(
-                        "least predicted time on {} of blocks of 64 KiB, as ranks know but their own lengths",
-                        machine.name
+                        "least predicted time on {on} of blocks of {unknown} KiB, as ranks know but their own lengths"
                     )
                 }
                 None => format!("least predicted time on {}", machine.name),

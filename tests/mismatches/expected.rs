@@ -1,6 +1,6 @@
 //! What is expected of a case, on every rank.
 
-use crate::cases::{Case, Kind};
+use crate::case::{Case, Kind};
 use hypercoll::{Error, Result};
 
 /// What came of a rank's calls: those of the case, and two barriers after them; `None` for what panicked.

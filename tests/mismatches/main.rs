@@ -1,6 +1,7 @@
 //! Ranks that make different calls: every rank of the communicator is told so, soon, and in words that help. No memory is written but
 //! that of the calls' own buffers, and the MPI communicator can be used on.
 
+mod case;
 mod cases;
 mod expected;
 mod rank;
@@ -26,7 +27,7 @@ mod said;
 #[cfg(feature = "mpi")]
 mod waits;
 
-use cases::Case;
+use case::Case;
 use expected::{told, Outcomes, Place};
 use hypercoll::Hypercube;
 use rank::Rank;

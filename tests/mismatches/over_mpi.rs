@@ -1,6 +1,6 @@
 //! The cases over MPI, all in one run for a number of ranks and a way of messages.
 
-use crate::cases::Kind;
+use crate::case::Kind;
 use crate::expected::{told, Place};
 use crate::rank::Rank;
 use crate::ranks::on_ranks;

@@ -82,7 +82,7 @@ pub fn places(call: &Call) -> (Vec<usize>, Vec<usize>) {
 
 /// The same of the blocks that a rank of an all-to-all sends, and of those that it receives.
 pub fn rows(call: &Call, rank: usize) -> [(Vec<usize>, Vec<usize>); 2] {
-    let length = |from: usize, to: usize| call.block(from * call.size + to).len();
+    let length = |from: usize, to: usize| call.block_between(from, to).len();
     let sends = one_after_another((0..call.size).map(|to| length(rank, to)));
     [sends, one_after_another((0..call.size).map(|from| length(from, rank)))]
 }

@@ -88,7 +88,7 @@ fn crossing(on: &[usize], call: &Call, is_inside: &dyn Fn(usize) -> bool) -> Opt
     let mut crossing = [0, 0];
     for (from, to) in (0..call.size).flat_map(|from| (0..call.size).map(move |to| (from, to))) {
         if inside[from] != inside[to] {
-            crossing[usize::from(inside[from])] += call.block(from * call.size + to).len();
+            crossing[usize::from(inside[from])] += call.block_between(from, to).len();
         }
     }
     crossing.into_iter().max().map(|most| most as f64)
@@ -123,9 +123,6 @@ impl Part {
     /// Elements that its links must carry in the direction that has more; `None` if that is not known.
     fn load(&self, call: &Call) -> Option<f64> {
         use Collective::*;
-        if let Some(elements) = self.crossing {
-            return Some(elements);
-        }
         let blocks = match call.collective {
             Broadcast | Reduce | AllReduce | Scan | ExclusiveScan => 1.0,
             Scatter | Gather if call.root == 0 => {
@@ -136,6 +133,7 @@ impl Part {
                 }
             }
             AllGather | ReduceScatter => self.outside.max(self.inside),
+            AllToAll if self.crossing.is_some() => return self.crossing,
             AllToAll | TransposeRows => self.inside * self.outside,
             _ => return None,
         };
