@@ -127,9 +127,8 @@ impl Last {
 /// Plans kept, as many as there is room for.
 #[derive(Default)]
 struct Kept {
-    /// By a hash of what they are found by.
-    plans: FxHashMap<u64, Vec<Rc<Plan>>>,
-    number: usize,
+    /// By a hash of what they are found by: of two with the same, the later one.
+    plans: FxHashMap<u64, Rc<Plan>>,
     /// The sum of their entries.
     held: usize,
 }
@@ -203,18 +202,19 @@ impl Kept {
         fewer: usize,
     ) -> Result<Rc<Plan>> {
         let hash = FxBuildHasher.hash_one((call, element, options));
-        let mut alike = self.plans.get(&hash).into_iter().flatten();
-        if let Some(plan) = alike.find(|plan| plan.is_of(call, element, options)) {
+        if let Some(plan) = self.plans.get(&hash).filter(|plan| plan.is_of(call, element, options)) {
             return Ok(Rc::clone(plan));
         }
         let plan = Rc::new(make()?);
         let entries = plan.entries();
-        if self.number >= MOST_PLANS / fewer || self.held + entries > MOST_HELD / fewer {
-            *self = Kept::default();
+        if self.plans.len() >= MOST_PLANS / fewer || self.held + entries > MOST_HELD / fewer {
+            self.plans.clear();
+            self.held = 0;
         }
-        self.number += 1;
         self.held += entries;
-        self.plans.entry(hash).or_default().push(Rc::clone(&plan));
+        if let Some(other) = self.plans.insert(hash, Rc::clone(&plan)) {
+            self.held -= other.entries();
+        }
         Ok(plan)
     }
 }
@@ -247,10 +247,9 @@ pub(crate) mod tests {
         let found = plans.find(call, 1, None, || Ok(plan(call, sends))).unwrap();
         assert!(plans.recent.len() <= MOST_RECENT + MOST_RECENT / FEWER);
         for (kept, fewer) in plans.kept.iter().zip([1, FEWER]) {
-            assert!(kept.number <= MOST_PLANS / fewer);
-            assert!(kept.held <= MOST_HELD / fewer || kept.number == 1);
-            assert_eq!(kept.held, kept.plans.values().flatten().map(|plan| plan.entries()).sum::<usize>());
-            assert_eq!(kept.number, kept.plans.values().flatten().count());
+            assert!(kept.plans.len() <= MOST_PLANS / fewer);
+            assert!(kept.held <= MOST_HELD / fewer || kept.plans.len() == 1);
+            assert_eq!(kept.held, kept.plans.values().map(|plan| plan.entries()).sum::<usize>());
         }
         found
     }
@@ -291,7 +290,7 @@ pub(crate) mod tests {
         assert!(found.is_ok_and(|found| Rc::ptr_eq(&found, &yes)));
         assert!(!Rc::ptr_eq(&find(&mut plans, &calls[0], 1), &yes));
         let refused = plans.find(&Call::new(Collective::Barrier, 2, 0), 1, None, || Err(Error::Packet));
-        assert!(refused.is_err() && plans.kept[0].number == calls.len() + 2);
+        assert!(refused.is_err() && plans.kept[0].plans.len() == calls.len() + 2);
     }
 
     /// Any two, whatever places they fall on.
@@ -316,10 +315,10 @@ pub(crate) mod tests {
         for count in 0..MOST_PLANS {
             plans.find(&call(count), 1, None, || Ok(plan(&call(count), 1))).unwrap();
         }
-        assert_eq!(plans.kept[0].number, MOST_PLANS);
+        assert_eq!(plans.kept[0].plans.len(), MOST_PLANS);
         for more in 1..5 {
             find(&mut plans, &call(MOST_PLANS + more), 1);
-            assert_eq!(plans.kept[0].number, more);
+            assert_eq!(plans.kept[0].plans.len(), more);
         }
     }
 
@@ -334,14 +333,14 @@ pub(crate) mod tests {
         let third = MOST_HELD / 3 - 2;
         for (index, kept) in [1, 2, 3, 1, 2, 3, 1].into_iter().enumerate() {
             find(&mut plans, &call(third, index), 1);
-            assert_eq!(plans.kept[0].number, kept);
+            assert_eq!(plans.kept[0].plans.len(), kept);
         }
         // One that is too long stays as long as no other comes, and is at hand even then.
         let long = call(MOST_HELD, 0);
         let made = find(&mut plans, &long, 1);
-        assert_eq!(plans.kept[0].number, 1);
+        assert_eq!(plans.kept[0].plans.len(), 1);
         find(&mut plans, &call(1, 1), 1);
-        assert_eq!(plans.kept[0].number, 1);
+        assert_eq!(plans.kept[0].plans.len(), 1);
         assert!(Rc::ptr_eq(&find(&mut plans, &long, 1), &made));
     }
 
@@ -358,7 +357,7 @@ pub(crate) mod tests {
             let call = Call::new(Collective::AllGather, 2, 0).with_layout(Layout::of_vectors([count, 7]));
             find(&mut plans, &call, 1);
         }
-        assert_eq!((recent(&plans), plans.kept[0].number), (before, MOST_RECENT));
+        assert_eq!((recent(&plans), plans.kept[0].plans.len()), (before, MOST_RECENT));
         for (count, made) in made.iter().enumerate() {
             assert!(Rc::ptr_eq(&find(&mut plans, &usual(count), 1), made));
         }
@@ -367,7 +366,7 @@ pub(crate) mod tests {
         for count in 0..8 {
             let lengths = std::iter::once(count).chain((0..MOST_HELD / FEWER).map(|_| 1));
             find(&mut plans, &Call::new(Collective::AllGather, 2, 0).with_layout(Layout::of_vectors(lengths)), 1);
-            assert_eq!((recent_unequal(&plans), plans.kept[1].number), (0, 1));
+            assert_eq!((recent_unequal(&plans), plans.kept[1].plans.len()), (0, 1));
         }
     }
 }

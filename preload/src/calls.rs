@@ -24,7 +24,7 @@ use crate::operation::Operation;
 use crate::quick::{self, Again, Key};
 use crate::requests::{self, Pin, Pinned, Start, Transfer};
 use crate::session;
-use crate::trial::{Next, Who};
+use crate::trial::{Class, Next, Who};
 use crate::turn;
 use ffi::{MPI_Datatype, MPI_Op, MPI_Request};
 use hypercoll::collective::{Call, Collective};
@@ -82,6 +82,7 @@ pub struct Ours {
     size: usize,
     /// Bytes that the call is about.
     pub bytes: usize,
+    class: Class,
     /// What a call has that is only started.
     pub start: Option<Box<Start>>,
     /// When it began, if it is timed to see who is faster.
@@ -98,7 +99,8 @@ impl Ours {
     /// A call that is waited for, by this rank of so many.
     fn waited_for(own: *mut Communicator, kind: Kind, key: Option<Key>, rank: usize, size: usize) -> Ours {
         let pins = Pinned::default();
-        Ours { own, kind, key, rank, size, bytes: 0, start: None, timed: None, first: 0, stands: None, pins }
+        let class = Class::default();
+        Ours { own, kind, key, rank, size, bytes: 0, class, start: None, timed: None, first: 0, stands: None, pins }
     }
 
     /// The same of one that is started.
@@ -193,7 +195,12 @@ impl Ours {
     /// Of a nonblocking or persistent one nobody knows how long it takes, as the program does something else meanwhile. So it is made by
     /// MPI where blocking ones of its kind and size are.
     fn choose(&mut self, call: &Call, element: usize, exact: bool) -> Result<(), Left> {
-        self.bytes = call.count * element;
+        self.choose_of(Class::of(call.count * element), call, element, exact)
+    }
+
+    /// The same of one of a class; without the layout that it is going to have where that takes longer than to leave the call to MPI.
+    fn choose_of(&mut self, class: Class, call: &Call, element: usize, exact: bool) -> Result<(), Left> {
+        (self.bytes, self.class) = (call.count * element, class);
         let form = match &self.start {
             Some(start) if start.is_chosen() => return Ok(()),
             Some(start) => Some(Form::Nonblocking).filter(|_| start.counts()),
@@ -205,31 +212,30 @@ impl Ours {
         }
         // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
         let own = unsafe { &mut *self.own };
-        if own.native_is_faster(call, element) {
+        if class != Class::Any && own.native_is_faster(call, element) {
             self.remember(quick::always(), None);
             return Err(Left::ToMpi("measured faster"));
         }
         if let Some(start) = &mut self.start {
-            if call.layout.is_none() && own.may_be_native(exact) && own.is_found_native(self.kind, self.bytes) {
+            if own.may_be_native(exact) && own.is_found_native(self.kind, self.class) {
                 return Err(Left::ToMpi("found faster"));
             }
             return start.chosen(own.asked(call, element));
         }
-        // Of blocks of different lengths ranks know different ones.
-        if call.layout.is_some() || !own.may_be_native(exact) {
+        if !own.may_be_native(exact) {
             self.stands = Some(quick::always());
             return Ok(());
         }
         let comm = own.comm;
-        // SAFETY: live, as above; all ranks have called this with as many bytes.
-        let next = unsafe { own.trial(self.kind, self.bytes).next(self.kind.name(), self.bytes, comm) };
+        // SAFETY: live, as above; all ranks have called this, of the same class.
+        let next = unsafe { own.trial(self.kind, self.class).next(self.kind.name(), self.class, comm) };
         let next = own.met(next)?;
         self.timed = matches!(next, Next::Timed(_)).then(Instant::now);
         match next {
             Next::Timed(Who::Ours) => Ok(()),
             Next::Timed(Who::Native) => Err(Left::ToMpi("tried out")),
             Next::By(who) => {
-                let trial = own.trial(self.kind, self.bytes);
+                let trial = own.trial(self.kind, self.class);
                 let stands = trial.is_over().then(|| trial.stands());
                 match (who, stands) {
                     (Who::Ours, stands) => {

@@ -8,7 +8,7 @@ use crate::native::{self, ffi, SUCCESS};
 use crate::quick;
 use crate::requests;
 use crate::session::{self, Compares};
-use crate::trial::{self, Trial};
+use crate::trial::{Class, Trial};
 use crate::turn::{self, Turn};
 use ffi::MPI_Comm;
 use hypercoll::collective::{Call, Collective};
@@ -54,7 +54,7 @@ pub struct Communicator {
     /// What was last asked of the machine, and whether native MPI is faster.
     faster: [Option<(Question, bool)>; 4],
     /// Who makes which calls, by collective and size.
-    trials: FxHashMap<(Kind, u32), Trial>,
+    trials: FxHashMap<(Kind, Class), Trial>,
     /// The calls for which that is tried out.
     tries: Compares,
     /// Its place in the list.
@@ -455,19 +455,19 @@ impl Communicator {
             && self.avoid.is_empty()
     }
 
-    /// What is known of calls of a collective and about so many bytes.
-    pub fn trial(&mut self, kind: Kind, bytes: usize) -> &mut Trial {
-        self.trials.entry((kind, trial::class(bytes))).or_default()
+    /// What is known of calls of a collective and about one size.
+    pub fn trial(&mut self, kind: Kind, class: Class) -> &mut Trial {
+        self.trials.entry((kind, class)).or_default()
     }
 
     /// Whether calls like these are found to be faster by native MPI.
-    pub fn is_found_native(&self, kind: Kind, bytes: usize) -> bool {
-        self.trials.get(&(kind, trial::class(bytes))).is_some_and(Trial::is_native)
+    pub fn is_found_native(&self, kind: Kind, class: Class) -> bool {
+        self.trials.get(&(kind, class)).is_some_and(Trial::is_native)
     }
 
-    /// What a call like these takes natively, if that has been tried.
-    pub fn natively(&self, kind: Kind, bytes: usize) -> Option<f64> {
-        self.trials.get(&(kind, trial::class(bytes))).and_then(Trial::natively)
+    /// What a call like these takes natively, if that has been tried, and they are about one size.
+    pub fn natively(&self, kind: Kind, class: Class) -> Option<f64> {
+        self.trials.get(&(kind, class)).filter(|_| class != Class::Any).and_then(Trial::natively)
     }
 
     /// Notes a call that was made before the machine has been measured. A reduction like it that is not `exact` is made in the same way after

@@ -292,6 +292,10 @@ impl Blocks {
         self.0.iter().map(Data::len).collect()
     }
 
+    pub fn longest(&self) -> usize {
+        self.0.iter().map(Data::len).max().unwrap_or(0)
+    }
+
     /// Where the first piece begins and where the others are from there, if each block is in one piece.
     fn pieces(&self) -> Option<(*mut u8, Vec<usize>)> {
         let starts: Option<Vec<_>> =

@@ -4,7 +4,7 @@
 //! collective and about one size are made in turns of several at first, ours before MPI's, and timed. Then the ranks take the largest of
 //! their means, for each of both, and the lesser of the two makes such calls from now on. As programs have phases, that is tried again
 //! later, ever longer and ever more rarely. Which turn it is depends on nothing but the number of such calls on the communicator, which
-//! is the same on all ranks.
+//! is the same on all ranks. (Of blocks whose lengths no rank knows but their own two, calls of all sizes are one kind.)
 
 use crate::native::{self, ffi};
 use crate::quick;
@@ -47,12 +47,29 @@ pub enum Next {
     Timed(Who),
 }
 
-/// Calls in a turn, and those at its beginning that are not timed; long calls need fewer.
-fn turn(bytes: usize) -> (usize, usize) {
-    match bytes {
-        0..=0x3fff => (24, 6),
-        0x4000..=0xf_ffff => (8, 2),
-        _ => (3, 1),
+/// Calls about one size, as all ranks know it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Class {
+    /// Sizes within a factor of four are alike: by the logarithm of the bytes to the base of 4, and 1.
+    Of(u32),
+    /// Ranks know but their own sizes.
+    #[default]
+    Any,
+}
+
+impl Class {
+    /// That of calls about so many bytes.
+    pub fn of(bytes: usize) -> Class {
+        Class::Of(bytes.checked_ilog2().map_or(0, |log| 1 + log / 2))
+    }
+
+    /// Calls in a turn, and those at its beginning that are not timed; long calls need fewer.
+    fn turn(self) -> (usize, usize) {
+        match self {
+            Class::Of(0..=6) => (24, 6),
+            Class::Of(7..=9) | Class::Any => (8, 2),
+            Class::Of(_) => (3, 1),
+        }
     }
 }
 
@@ -66,11 +83,6 @@ const RAREST: u32 = 10;
 const LONGEST: u32 = 4;
 const CLEAR: f64 = 2.0;
 
-/// Sizes within a factor of four are alike.
-pub fn class(bytes: usize) -> u32 {
-    bytes.checked_ilog2().map_or(0, |log| 1 + log / 2)
-}
-
 impl Trial {
     /// What is to be done with the next call, of that name; all ranks of the communicator ask this together.
     ///
@@ -79,15 +91,14 @@ impl Trial {
     ///
     /// # Safety
     /// A live communicator.
-    pub unsafe fn next(&mut self, call: &'static str, bytes: usize, comm: MPI_Comm) -> Result<Next, Error> {
+    pub unsafe fn next(&mut self, call: &'static str, class: Class, comm: MPI_Comm) -> Result<Next, Error> {
         if let Some(who) = self.verdict {
             if self.uses_up() {
                 return Ok(Next::By(who));
             }
             (self.verdict, self.calls) = (None, 0);
         }
-        // Of the class, so that ranks agree though calls of it differ a little.
-        let (length, untimed) = turn(1usize.checked_shl(2 * class(bytes)).unwrap_or(usize::MAX));
+        let (length, untimed) = class.turn();
         let length = length << self.doubled;
         if self.calls == TURNS * length {
             let means = [&mut self.ours, &mut self.natives].map(mean);

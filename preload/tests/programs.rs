@@ -517,3 +517,19 @@ fn sums_of_floating_point_numbers_do_not_depend_on_the_time() {
     assert_eq!(["off", "exact", "all"].map(|compare| tried(3, compare, integers)), [false, true, true]);
     assert_eq!(["off", "exact", "all"].map(|compare| tried(2, compare, numbers)), [false, true, true]);
 }
+
+/// Blocks may have other lengths in every call, of which each rank knows its own. Whether native MPI moves them faster is tried out as well.
+#[test]
+fn lengths_may_be_others_in_every_call() {
+    let program = built("tests/programs/lengths.c", "lengths", &[]);
+    for (ranks, compare, tried) in [(2, "off", false), (5, "off", false), (3, "exact", true), (5, "exact", true)] {
+        let variables = [ALL[0], ("HYPERCOLL_COMPARE", compare), ("HYPERCOLL_REPORT", "-")];
+        let output = through_hypercoll(&variables, ranks, &program, &["300"]);
+        assert_eq!(output.code, Some(0), "{}", output.told());
+        assert_eq!(output.stdout.matches("all is well").count(), ranks, "{}", output.told());
+        for name in ["alltoallv", "gatherv", "scatterv", "allgatherv", "reduce_scatter"] {
+            let by = |who: &str| output.stdout.lines().any(|row| row.starts_with(name) && row.contains(who));
+            assert_eq!((by("ours: "), by("MPI: tried out")), (true, tried), "{name}: {}", output.told());
+        }
+    }
+}

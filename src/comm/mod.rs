@@ -63,7 +63,7 @@ use crate::executor::{mpi::before_mpi_ends, mpi::For, SINGLE_COPY_FROM};
 use crate::explain::Explanation;
 use crate::plan::{Last, Plan, Plans};
 use crate::schedule::Avoided;
-use crate::select::{Choice, Machine, Options, Overrides};
+use crate::select::{Choice, Lately, Machine, Options, Overrides};
 #[cfg(feature = "mpi")]
 use crate::select::{Lacks, Measurement, Settings};
 use std::cell::{Cell, RefCell, RefMut};
@@ -107,6 +107,7 @@ pub struct Hypercube {
     /// What [`Hypercube::synchronous_sends`] was last called with, if the engine has not been told.
     synchronous: Cell<Option<bool>>,
     plans: RefCell<Plans>,
+    chosen: RefCell<Lately>,
     machine: Machine,
     /// What the environment asks of calls, or what is wrong with it.
     overrides: Result<Overrides>,
@@ -218,6 +219,7 @@ impl Hypercube {
             engine: share(engine),
             synchronous: Cell::default(),
             plans: RefCell::default(),
+            chosen: RefCell::default(),
             machine,
             overrides,
             last: Rc::default(),
@@ -434,7 +436,10 @@ impl Hypercube {
             let overrides = self.overrides.as_ref().map_err(Clone::clone)?;
             let choice = match chosen {
                 Some(choice) => choice.clone(),
-                None => overrides.choose(call, element, options, &self.machine)?,
+                None => {
+                    let choose = || overrides.choose(call, element, options, &self.machine);
+                    self.chosen.borrow_mut().choose(call, element, options, &self.machine, choose)?
+                }
             };
             let shared = self.machine.shared.is_some();
             let schedule = |call: &Call, Choice { algorithm, parameters, .. }: &Choice| {

@@ -24,6 +24,7 @@
 
 mod caches;
 mod corrections;
+mod lately;
 mod logarithm;
 mod machine;
 mod model;
@@ -34,6 +35,7 @@ pub mod tuning;
 mod wiring;
 
 pub use corrections::{By, Checked, Timed, REACH};
+pub(crate) use lately::Lately;
 pub use machine::{Alone, Links, Machine, Measurement, SharedMemory, Times, Together, PACKET_COST};
 pub use model::{predict, IN_A_ROW};
 pub use overrides::{parse_bytes, Overrides};
@@ -193,14 +195,23 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
         }
     }
     // The order is the same on all ranks; the times are this one's.
-    if let Some(mean) = given.layout.as_ref().and_then(Layout::mean_of_row) {
-        let own = Call { layout: None, count: mean, ..given.clone() };
-        for Candidate { algorithm, parameters, predicted, model } in &mut candidates.serving {
-            *model = predict(algorithm, &own, element, parameters, machine);
-            *predicted = *model;
-        }
+    for Candidate { algorithm, parameters, predicted, model } in &mut candidates.serving {
+        let Some(own) = own_time(given, element, algorithm, parameters, machine) else { break };
+        (*model, *predicted) = (own, own);
     }
     Ok(candidates)
+}
+
+/// Of an all-to-all of which a rank knows its own lengths alone: what it takes that rank.
+fn own_time(
+    call: &Call,
+    element: usize,
+    algorithm: &Algorithm,
+    parameters: &Parameters,
+    machine: &Machine,
+) -> Option<f64> {
+    let count = call.layout.as_ref()?.mean_of_row()?;
+    Some(predict(algorithm, &Call { layout: None, count, ..call.clone() }, element, parameters, machine))
 }
 
 /// Bytes that a block is taken to have over links if none but its own two ranks know: as many as make a difference. In packets, as long ones

@@ -9,6 +9,7 @@ use crate::native::ffi::{MPI_Comm, MPI_Datatype};
 use crate::quick::Key;
 use crate::requests::Pin;
 use crate::session;
+use crate::trial::Class;
 use hypercoll::collective::{Call, Collective, Known, Layout as Lengths};
 use std::ffi::{c_int, c_void};
 
@@ -220,9 +221,10 @@ pub unsafe fn gatherv(
         if let Some(all) = all.as_ref().filter(|_| in_place.is_none()) {
             own_block_apart(ours, &own, &all.0[root])?;
         }
-        let lengths = lengths(ours, all.as_ref(), own.len());
-        let mut call = ours.call(Collective::Gather, 0).with_root(root).with_layout(lengths);
-        ours.choose(&call, 1, true)?;
+        let longest = all.as_ref().map_or(own.len(), Blocks::longest);
+        let call = ours.call(Collective::Gather, longest).with_root(root);
+        ours.choose_of(Class::Any, &call, 1, true)?;
+        let mut call = call.with_layout(lengths(ours, all.as_ref(), own.len()));
         if let Some(all) = &all {
             ours.suits_itself(&call, own.len(), all.0[root].len())?;
         }
@@ -263,9 +265,10 @@ pub unsafe fn scatterv(
             own_block_apart(ours, &own, &all.0[root])?;
         }
         let block = own.or(all.as_ref().map(|all| all.0[root])).ok_or(WRONG)?;
-        let lengths = lengths(ours, all.as_ref(), block.len());
-        let mut call = ours.call(Collective::Scatter, 0).with_root(root).with_layout(lengths);
-        ours.choose(&call, 1, true)?;
+        let longest = all.as_ref().map_or(block.len(), Blocks::longest);
+        let call = ours.call(Collective::Scatter, longest).with_root(root);
+        ours.choose_of(Class::Any, &call, 1, true)?;
+        let mut call = call.with_layout(lengths(ours, all.as_ref(), block.len()));
         if let Some(all) = &all {
             ours.suits_itself(&call, all.0[root].len(), block.len())?;
         }
@@ -315,9 +318,10 @@ pub unsafe fn allgatherv(
 /// An all-to-all whose blocks have lengths of their own; without `sent`, in place.
 unsafe fn exchange(ours: &mut Ours, sent: Option<Blocks>, received: Blocks) -> Result<(), super::Left> {
     let from = sent.as_ref().unwrap_or(&received);
+    let call = ours.call(Collective::AllToAll, from.longest().max(received.longest()));
+    ours.choose_of(Class::Any, &call, 1, true)?;
     let row = Lengths::of_row(ours.rank, &from.lengths(), &received.lengths());
-    let mut call = ours.call(Collective::AllToAll, 0).with_layout(row);
-    ours.choose(&call, 1, true)?;
+    let mut call = call.with_layout(row);
     ours.suits_itself(&call, from.0[ours.rank].len(), received.0[ours.rank].len())?;
     let (lent, sent_from) = if sent.is_some() { from.lent() } else { from.lent_packed() };
     let (open, received_at) = received.open(false);

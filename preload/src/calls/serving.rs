@@ -46,7 +46,7 @@ unsafe fn looked_at(
     // What it pins stays until MPI has been called, if it makes the call.
     let mut call = Ours::waited_for(own, kind, key, rank, size);
     let outcome = (*own).serves(kind, Form::Blocking).and_then(|()| ours(&mut call));
-    let (bytes, timed) = (call.bytes, call.timed);
+    let (bytes, class, timed) = (call.bytes, call.class, call.timed);
     (*own).last = Weak::new();
     (*own).left = match outcome {
         Err(Left::ToMpi(why)) => Some(why),
@@ -57,11 +57,11 @@ unsafe fn looked_at(
             if let (Some(start), Cube::Ours(cube)) = (start, &(*own).cube) {
                 let seconds = start.elapsed().as_secs_f64();
                 let by = By::Ours(cube.last_algorithm().unwrap_or("nothing to do"));
-                let natively = (*own).natively(kind, bytes);
+                let natively = (*own).natively(kind, class);
                 session::tables(&turn).note((native.kind, Form::Blocking), bytes, by, seconds, natively);
             }
             if let Some(start) = timed {
-                (*own).trial(kind, bytes).note(Who::Ours, start.elapsed().as_secs_f64());
+                (*own).trial(kind, class).note(Who::Ours, start.elapsed().as_secs_f64());
             }
             native::SUCCESS
         }
@@ -76,7 +76,7 @@ unsafe fn looked_at(
                 session::tables(&turn).note((native.kind, Form::Blocking), bytes, By::Mpi(why), seconds, None);
                 if timed.is_some() {
                     // It is there still: no communicator is freed in the middle of a call on it.
-                    (*own).trial(kind, bytes).note(Who::Native, seconds);
+                    (*own).trial(kind, class).note(Who::Native, seconds);
                 }
             }
             code
