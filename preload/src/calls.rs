@@ -195,11 +195,16 @@ impl Ours {
     /// Of a nonblocking or persistent one nobody knows how long it takes, as the program does something else meanwhile. So it is made by
     /// MPI where blocking ones of its kind and size are.
     fn choose(&mut self, call: &Call, element: usize, exact: bool) -> Result<(), Left> {
-        self.choose_of(Class::of(call.count * element), call, element, exact)
+        self.chosen(Class::of(call.count * element), call.layout.is_none(), call, element, exact)
     }
 
-    /// The same of one of a class; without the layout that it is going to have where that takes longer than to leave the call to MPI.
-    fn choose_of(&mut self, class: Class, call: &Call, element: usize, exact: bool) -> Result<(), Left> {
+    /// The same of a call that moves bytes and is going to have a layout, which takes longer to make than to leave the call to MPI.
+    fn choose_of(&mut self, class: Class, call: &Call) -> Result<(), Left> {
+        self.chosen(class, false, call, 1, true)
+    }
+
+    /// `equal`: its blocks have one length, as those of which it has been measured what they take natively.
+    fn chosen(&mut self, class: Class, equal: bool, call: &Call, element: usize, exact: bool) -> Result<(), Left> {
         (self.bytes, self.class) = (call.count * element, class);
         let form = match &self.start {
             Some(start) if start.is_chosen() => return Ok(()),
@@ -212,7 +217,7 @@ impl Ours {
         }
         // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
         let own = unsafe { &mut *self.own };
-        if class != Class::Any && own.native_is_faster(call, element) {
+        if equal && own.native_is_faster(call, element) {
             self.remember(quick::always(), None);
             return Err(Left::ToMpi("measured faster"));
         }

@@ -223,7 +223,7 @@ pub unsafe fn gatherv(
         }
         let longest = all.as_ref().map_or(own.len(), Blocks::longest);
         let call = ours.call(Collective::Gather, longest).with_root(root);
-        ours.choose_of(Class::Any, &call, 1, true)?;
+        ours.choose_of(Class::Any, &call)?;
         let mut call = call.with_layout(lengths(ours, all.as_ref(), own.len()));
         if let Some(all) = &all {
             ours.suits_itself(&call, own.len(), all.0[root].len())?;
@@ -267,7 +267,7 @@ pub unsafe fn scatterv(
         let block = own.or(all.as_ref().map(|all| all.0[root])).ok_or(WRONG)?;
         let longest = all.as_ref().map_or(block.len(), Blocks::longest);
         let call = ours.call(Collective::Scatter, longest).with_root(root);
-        ours.choose_of(Class::Any, &call, 1, true)?;
+        ours.choose_of(Class::Any, &call)?;
         let mut call = call.with_layout(lengths(ours, all.as_ref(), block.len()));
         if let Some(all) = &all {
             ours.suits_itself(&call, all.0[root].len(), block.len())?;
@@ -302,9 +302,10 @@ pub unsafe fn allgatherv(
         if let Some(own) = own {
             own_block_apart(ours, &own, &all.0[ours.rank])?;
         }
-        let mut call = ours.call(Collective::AllGather, 0).with_layout(Lengths::of_vectors(all.lengths()));
+        let call = ours.call(Collective::AllGather, all.longest());
+        ours.choose_of(Class::of(call.count), &call)?;
+        let mut call = call.with_layout(Lengths::of_vectors(all.lengths()));
         call.in_place = own.is_none();
-        ours.choose(&call, 1, true)?;
         if let Some(own) = own {
             ours.suits_itself(&call, own.len(), all.0[ours.rank].len())?;
         }
@@ -319,7 +320,7 @@ pub unsafe fn allgatherv(
 unsafe fn exchange(ours: &mut Ours, sent: Option<Blocks>, received: Blocks) -> Result<(), super::Left> {
     let from = sent.as_ref().unwrap_or(&received);
     let call = ours.call(Collective::AllToAll, from.longest().max(received.longest()));
-    ours.choose_of(Class::Any, &call, 1, true)?;
+    ours.choose_of(Class::Any, &call)?;
     let row = Lengths::of_row(ours.rank, &from.lengths(), &received.lengths());
     let mut call = call.with_layout(row);
     ours.suits_itself(&call, from.0[ours.rank].len(), received.0[ours.rank].len())?;
