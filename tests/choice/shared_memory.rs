@@ -72,6 +72,9 @@ fn ranks_with_cores_of_their_own_exchange_what_is_short() {
             let call = Call::new(Collective::AllReduce, cores, 1);
             let choice = chosen(&call, &Options::default(), &machine);
             assert_eq!(choice.algorithm.name, "recursive_doubling", "{cores} cores, tau {tau} us");
+            // Nor do all signal to all, where they are many.
+            let barrier = chosen(&Call::new(Collective::Barrier, cores, 0), &Options::default(), &machine);
+            assert!(cores < 64 || ["dissemination", "recursive_doubling"].contains(&barrier.algorithm.name), "{cores}");
             if cores == 2 {
                 let all = candidates(&call, ELEMENT, &Options::default(), &machine).expect("sound").serving;
                 for (name, time) in ["recursive_doubling", "histogram", "direct"].into_iter().zip(times) {
