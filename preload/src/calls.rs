@@ -193,7 +193,7 @@ impl Ours {
     /// that MPI refuses a rank may make alone, and whatever depends on the number of calls would come about on that rank only.
     ///
     /// Of a nonblocking or persistent one nobody knows how long it takes, as the program does something else meanwhile. So it is made by
-    /// MPI where blocking ones of its kind and size are.
+    /// MPI where blocking ones of its kind and size are; of which size those were must be known.
     fn choose(&mut self, call: &Call, element: usize, exact: bool) -> Result<(), Left> {
         self.chosen(Class::of(call.count * element), call.layout.is_none(), call, element, exact)
     }
@@ -222,7 +222,7 @@ impl Ours {
             return Err(Left::ToMpi("measured faster"));
         }
         if let Some(start) = &mut self.start {
-            if own.may_be_native(exact) && own.is_found_native(self.kind, self.class) {
+            if class != Class::Any && own.may_be_native(exact) && own.is_found_native(self.kind, class) {
                 return Err(Left::ToMpi("found faster"));
             }
             return start.chosen(own.asked(call, element));

@@ -61,7 +61,7 @@ unsafe fn looked_at(
                 session::tables(&turn).note((native.kind, Form::Blocking), bytes, by, seconds, natively);
             }
             if let Some(start) = timed {
-                (*own).trial(kind, class).note(Who::Ours, start.elapsed().as_secs_f64());
+                (*own).trial(kind, class).note(Who::Ours, bytes, start.elapsed().as_secs_f64());
             }
             native::SUCCESS
         }
@@ -76,7 +76,7 @@ unsafe fn looked_at(
                 session::tables(&turn).note((native.kind, Form::Blocking), bytes, By::Mpi(why), seconds, None);
                 if timed.is_some() {
                     // It is there still: no communicator is freed in the middle of a call on it.
-                    (*own).trial(kind, class).note(Who::Native, seconds);
+                    (*own).trial(kind, class).note(Who::Native, bytes, seconds);
                 }
             }
             code
