@@ -293,6 +293,19 @@ pub(crate) mod tests {
         assert!(refused.is_err() && plans.kept[0].plans.len() == calls.len() + 2);
     }
 
+    /// Two calls with one hash: the later one's plan stays, and what is held is counted.
+    #[test]
+    fn of_one_hash_the_later_plan_is_kept() {
+        let mut plans = Plans::default();
+        let [one, other] = [1, 2].map(|count| Call::new(Collective::Broadcast, 2, count));
+        let of_other = find(&mut plans, &other, 7);
+        let kept = &mut plans.kept[0];
+        kept.plans.clear();
+        kept.plans.insert(FxBuildHasher.hash_one((&one, 1usize, None::<&Options>)), of_other);
+        let of_one = find(&mut plans, &one, 1);
+        assert_eq!((plans.kept[0].plans.len(), plans.kept[0].held), (1, of_one.entries()));
+    }
+
     /// Any two, whatever places they fall on.
     #[test]
     fn two_calls_in_turn_stay_at_hand() {

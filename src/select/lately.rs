@@ -1,13 +1,16 @@
 //! What was chosen lately for calls of which a rank knows no lengths but its own. They are others in every call of some programs, and the
 //! choice, which all ranks make alike, is the same.
 
-use super::{own_time, Choice, Machine, Options};
+use super::{own, predict, Choice, Machine, Options};
 use crate::collective::{Call, Known};
 use crate::error::Result;
 
-/// The last such choice, on one machine.
+/// Choices that are kept: calls of some roots and collectives in turn.
+const MOST: usize = 8;
+
+/// The last such choices, on one machine.
 #[derive(Default)]
-pub(crate) struct Lately(Option<Chosen>);
+pub(crate) struct Lately(Vec<Chosen>);
 
 struct Chosen {
     /// What all ranks know of the call.
@@ -36,15 +39,19 @@ impl Lately {
         let agreed = call.agreed();
         let same =
             |chosen: &&Chosen| chosen.element == element && chosen.agreed == agreed && chosen.options == *options;
-        if let Some(Chosen { choice, .. }) = self.0.as_ref().filter(same) {
+        if let Some(Chosen { choice, .. }) = self.0.iter().find(same) {
             let mut choice = choice.clone();
-            if let Some(own) = own_time(call, element, choice.algorithm, &choice.parameters, machine) {
-                (choice.model, choice.predicted) = (own, own);
+            if let Some(own) = own(call) {
+                choice.model = predict(choice.algorithm, &own, element, &choice.parameters, machine);
+                choice.predicted = choice.model;
             }
             return Ok(choice);
         }
         let choice = choose()?;
-        self.0 = Some(Chosen { agreed, element, options: options.clone(), choice: choice.clone() });
+        if self.0.len() == MOST {
+            self.0.remove(0);
+        }
+        self.0.push(Chosen { agreed, element, options: options.clone(), choice: choice.clone() });
         Ok(choice)
     }
 }
@@ -52,7 +59,8 @@ impl Lately {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collective::{Collective, Layout};
+    use crate::address::Hosts;
+    use crate::collective::{Avoided, Collective, Layout};
     use crate::select::choose;
 
     /// What is chosen lately is what would be chosen, and it is chosen once for all lengths.
@@ -61,32 +69,46 @@ mod tests {
         for machine in [Machine::network(), Machine::built_in(Some(8))] {
             let (mut lately, mut chosen) = (Lately::default(), 0);
             let row = |length: usize| Layout::of_row(1, &[length, 7, 3], &[2 * length, 7, 0]);
-            let own = |length| Layout::of_some(3, Known::Own, [(1, length)]);
-            let all = |length| Layout::of_vectors([length, 7, 3]);
             let calls = |length| {
                 let of = |collective, layout| Call::new(collective, 3, 0).with_layout(layout);
-                let [exchange, gather, all_gather] = [
-                    of(Collective::AllToAll, row(length)),
-                    of(Collective::Gather, own(length)),
-                    of(Collective::AllGather, all(length)),
-                ];
-                [exchange, gather.clone(), gather.with_root(1), all_gather]
+                let exchange = of(Collective::AllToAll, row(length));
+                let gather = of(Collective::Gather, Layout::of_some(3, Known::Own, [(1, length)]));
+                let avoiding = Call { avoid: Avoided::new(3, &[(0, 2)]).ok(), ..gather.clone() };
+                let of_hosts = Call { hosts: Hosts::with_ranks(&[2, 1], false), ..exchange.clone() };
+                let all_gather = of(Collective::AllGather, Layout::of_vectors([length, 7, 3]));
+                [exchange, gather.clone(), gather.with_root(1), avoiding, of_hosts, all_gather]
             };
-            for (nth, element) in [(0, 1), (0, 8), (1, 1), (2, 1), (3, 1)] {
+            let named = |name: &str| Options { algorithm: Some(name.into()), ..Options::default() };
+            let asked = [
+                (0, 1, Options::default()),
+                (0, 8, Options::default()),
+                (0, 1, named("shift")),
+                (0, 1, named("one_factor")),
+                (1, 1, Options::default()),
+                (2, 1, Options::default()),
+                (3, 1, Options::default()),
+                (4, 1, Options::default()),
+                (5, 1, Options::default()),
+            ];
+            for (nth, element, options) in &asked {
                 for length in [5, 100_000, 1] {
-                    let call = &calls(length)[nth];
-                    let options = Options::default();
-                    let expected = choose(call, element, &options, &machine).unwrap();
+                    let call = &calls(length)[*nth];
+                    let expected = choose(call, *element, options, &machine);
                     let choose = || {
                         chosen += 1;
-                        Ok(expected.clone())
+                        expected.clone()
                     };
-                    let found = lately.choose(call, element, &options, &machine, choose).unwrap();
+                    let found = lately.choose(call, *element, options, &machine, choose);
                     assert_eq!(format!("{found:?}"), format!("{expected:?}"));
                 }
             }
-            // Of what all ranks know the lengths of, each time.
-            assert_eq!(chosen, 4 + 3);
+            // Of what all ranks know the lengths of, each time; and of what nothing serves.
+            let refused = asked
+                .iter()
+                .filter(|(nth, element, options)| choose(&calls(5)[*nth], *element, options, &machine).is_err());
+            assert_eq!(chosen, asked.len() + 2 + 2 * refused.count());
+            // The first ones have made room for others.
+            assert!(lately.0.len() <= MOST);
         }
     }
 }

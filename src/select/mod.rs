@@ -195,23 +195,19 @@ pub fn candidates(call: &Call, element: usize, options: &Options, machine: &Mach
         }
     }
     // The order is the same on all ranks; the times are this one's.
-    for Candidate { algorithm, parameters, predicted, model } in &mut candidates.serving {
-        let Some(own) = own_time(given, element, algorithm, parameters, machine) else { break };
-        (*model, *predicted) = (own, own);
+    if let Some(own) = own(given) {
+        for Candidate { algorithm, parameters, predicted, model } in &mut candidates.serving {
+            *model = predict(algorithm, &own, element, parameters, machine);
+            *predicted = *model;
+        }
     }
     Ok(candidates)
 }
 
-/// Of an all-to-all of which a rank knows its own lengths alone: what it takes that rank.
-fn own_time(
-    call: &Call,
-    element: usize,
-    algorithm: &Algorithm,
-    parameters: &Parameters,
-    machine: &Machine,
-) -> Option<f64> {
+/// Of an all-to-all of which a rank knows its own lengths alone, one with equal blocks that takes this rank as long.
+fn own(call: &Call) -> Option<Call> {
     let count = call.layout.as_ref()?.mean_of_row()?;
-    Some(predict(algorithm, &Call { layout: None, count, ..call.clone() }, element, parameters, machine))
+    Some(Call { layout: None, count, ..call.clone() })
 }
 
 /// Bytes that a block is taken to have over links if none but its own two ranks know: as many as make a difference. In packets, as long ones

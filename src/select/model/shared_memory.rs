@@ -24,8 +24,9 @@ const FEW_LINKS: f64 = 0.15;
 const FEW_LINKS_IN_TURNS: f64 = 1.0 / 32.0;
 
 /// What a signal of a barrier costs its sender and its receiver together, in start-ups. Measured for 4 to 32 ranks on two cores: 2 to 4.
-/// An exchange of all-reduce's recursive doubling, on 4 and 8 ranks: about as much. Where ranks have a core each, it is one
-/// start-up: on two cores of an AMD EPYC that share no cache (a start-up .2 us, a hop .28) an all-reduce of 8 B takes .47 to .56 us.
+/// An exchange of all-reduce's recursive doubling, on 4 and 8 ranks on two cores: about as much. Where ranks have a core each, it is one start-up: on two
+/// cores of an AMD EPYC that share no cache (a start-up .2 us, a hop .28) an all-reduce of 8 B takes .47 to .56 us. (Barriers of more than two
+/// ranks with a core each have not been measured.)
 const SIGNAL: f64 = 3.0;
 
 /// What a byte of a whole message that goes through memory of both takes, of what was measured of packets, which follow one another and wait
@@ -91,9 +92,9 @@ pub fn time(
     // Ranks that share a core start their messages one after the other.
     let messages = if formula.elements > 0.0 { formula.moved * rounds / formula.elements } else { 0.0 };
     let started = rounds.max(messages / cores);
-    let start_ups = match call.size > shared.cores {
-        true => started + SIGNAL * signals / cores,
-        false => started.max(signals / cores),
+    let start_ups = match call.collective.has_data() && call.size <= shared.cores {
+        true => started.max(signals / cores),
+        false => started + SIGNAL * signals / cores,
     };
     // What was measured of packets of full length has their waiting in it: shorter ones wait more often.
     let measured = match (packet, machine.piped) {
