@@ -58,24 +58,6 @@ unsafe impl GlobalAlloc for Heap {
             }
         }
     }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
-        // SAFETY: as the caller has promised; what moves from one heap to the other is there as long as it is copied.
-        unsafe {
-            match (layout.size() < LONG, bytes < LONG) {
-                (true, true) => short().realloc(block, layout.size(), layout.align(), bytes),
-                (false, false) => System.realloc(block, layout, bytes),
-                _ => {
-                    let moved = self.alloc(Layout::from_size_align_unchecked(bytes, layout.align()));
-                    if !moved.is_null() {
-                        moved.copy_from_nonoverlapping(block, layout.size().min(bytes));
-                        self.dealloc(block, layout);
-                    }
-                    moved
-                }
-            }
-        }
-    }
 }
 
 /// The lock, held while a process is forked: its child has but the thread that forks, which must not find it taken by another one.

@@ -107,7 +107,8 @@ pub struct Hypercube {
     /// What [`Hypercube::synchronous_sends`] was last called with, if the engine has not been told.
     synchronous: Cell<Option<bool>>,
     plans: RefCell<Plans>,
-    chosen: RefCell<Lately>,
+    /// What was chosen lately, where lengths are others in every call.
+    lately: RefCell<Lately>,
     machine: Machine,
     /// What the environment asks of calls, or what is wrong with it.
     overrides: Result<Overrides>,
@@ -219,7 +220,7 @@ impl Hypercube {
             engine: share(engine),
             synchronous: Cell::default(),
             plans: RefCell::default(),
-            chosen: RefCell::default(),
+            lately: RefCell::default(),
             machine,
             overrides,
             last: Rc::default(),
@@ -438,7 +439,7 @@ impl Hypercube {
                 Some(choice) => choice.clone(),
                 None => {
                     let choose = || overrides.choose(call, element, options, &self.machine);
-                    self.chosen.borrow_mut().choose(call, element, options, &self.machine, choose)?
+                    self.lately.borrow_mut().choose(call, element, options, &self.machine, choose)?
                 }
             };
             let shared = self.machine.shared.is_some();
