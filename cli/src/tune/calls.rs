@@ -52,6 +52,7 @@ pub struct Calls {
 }
 
 /// One call.
+#[derive(Clone)]
 pub struct Compared {
     pub call: Call,
     pub bytes: usize,
@@ -275,9 +276,25 @@ impl Compared {
 impl Calls {
     /// What a tuning file keeps, by collective and size.
     pub fn kept(&self) -> Checked {
-        let mut compared: Vec<&Compared> = self.compared.iter().collect();
+        let mut compared = self.compared.clone();
         compared.sort_by_key(|compared| (compared.call.collective, compared.bytes));
-        Checked { spread: self.spread.clone(), times: compared.into_iter().flat_map(Compared::kept).collect() }
+        let collectives = compared.chunk_by_mut(|a, b| a.call.collective == b.call.collective);
+        collectives.for_each(no_longer_than_longer_ones);
+        Checked { spread: self.spread.clone(), times: compared.iter().flat_map(Compared::kept).collect() }
+    }
+}
+
+/// Calls of one collective, the shortest ones first: what one of ours took of a longer call, it takes of a shorter one at most. So where the
+/// order of short calls drowns in noise at one size, it is that of the next.
+fn no_longer_than_longer_ones(compared: &mut [Compared]) {
+    let mut least: Vec<(By, Summary)> = Vec::new();
+    for (candidate, summary) in compared.iter_mut().rev().flat_map(|compared| &mut compared.ours) {
+        let by = By::ours(candidate.algorithm, &candidate.parameters, ELEMENT);
+        match least.iter_mut().find(|(known, _)| *known == by) {
+            Some((_, least)) if least.median < summary.median => *summary = *least,
+            Some((_, least)) => *least = *summary,
+            None => least.push((by, *summary)),
+        }
     }
 }
 
@@ -318,6 +335,22 @@ mod tests {
         slower.ours[1..].iter_mut().for_each(|(candidate, _)| candidate.predicted *= 2.0);
         let times: Vec<f64> = slower.kept().iter().map(|timed| timed.time / slower.ours[0].1.median).collect();
         assert!((times[1] - 2.0).abs() < 1e-3 && times[2] > 1.0 && times[2] < 1.01 && times[3] < 0.81, "{times:?}");
+    }
+
+    /// What is faster beyond doubt in the longer of two calls is in the shorter one, whatever noise says of that.
+    #[test]
+    fn a_shorter_call_takes_no_longer() {
+        let first = |shorter: &[f64], longer: &[f64]| {
+            let shorter = Compared { bytes: 1 << 10, ..compared(shorter, 10.0) };
+            let both = vec![compared(longer, 10.0), shorter];
+            let kept = Calls { spread: Spread::of(8, None, false), compared: both, left_out: vec![] }.kept();
+            let short: Vec<&Timed> = kept.times.iter().filter(|timed| timed.bytes == 1 << 10).collect();
+            short.iter().enumerate().min_by(|(_, a), (_, b)| a.time.total_cmp(&b.time)).map(|(nth, _)| nth)
+        };
+        assert_eq!(first(&[1.0, 1.02], &[1.0, 0.8]), Some(1));
+        assert_eq!(first(&[0.7, 1.02], &[1.0, 0.8]), Some(0));
+        assert_eq!(first(&[1.0, 0.8], &[1.0, 1.1]), Some(1));
+        assert_eq!(first(&[1.0, 1.02], &[1.0, 1.02]), Some(0));
     }
 
     #[test]
