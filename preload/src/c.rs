@@ -101,6 +101,29 @@ macro_rules! known {
             Key::of_reduction($count.given(), $datatype, $op, $root.given(), $from, $into), $from, $into,
             $native ($from, $into, $count, $datatype, $op, $root, $comm))
     };
+    (reduce_scatter_block $($rest:tt)*) => {
+        known!(allreduce $($rest)*)
+    };
+    (alltoall $kind:path, $native:ident
+        ($from:ident $sent:ident $send_type:ident $into:ident $received:ident $receive_type:ident $comm:ident)
+    ) => {
+        known!(@made $kind, $comm,
+            Key::of_blocks([$sent.given(), $received.given()], [$send_type, $receive_type], 0, $from, $into), $from, $into,
+            $native ($from, $sent, $send_type, $into, $received, $receive_type, $comm))
+    };
+    (allgather $($rest:tt)*) => {
+        known!(alltoall $($rest)*)
+    };
+    (scatter $kind:path, $native:ident
+        ($from:ident $sent:ident $send_type:ident $into:ident $received:ident $receive_type:ident $root:ident $comm:ident)
+    ) => {
+        known!(@made $kind, $comm,
+            Key::of_blocks([$sent.given(), $received.given()], [$send_type, $receive_type], $root.given(), $from, $into),
+            $from, $into, $native ($from, $sent, $send_type, $into, $received, $receive_type, $root, $comm))
+    };
+    (gather $($rest:tt)*) => {
+        known!(scatter $($rest)*)
+    };
     (@made $kind:path, $comm:ident, $key:expr, $send:expr, $receive:expr, $native:ident $arguments:tt) => {
         match quick::who($kind, $comm, $key) {
             Who::Native => return ffi::$native $arguments,

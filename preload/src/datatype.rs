@@ -41,10 +41,11 @@ impl Layout {
         if native::is_null_type(datatype) {
             return None;
         }
-        let named = session::facts().types.get(&native::word(datatype)).copied();
-        if let Some(layout) = named.and_then(|_| session::known_layout(datatype)) {
+        // Of a predefined one, which is what most are.
+        if let Some(layout) = session::known_layout(datatype) {
             return Some(layout);
         }
+        let named = session::facts().types.get(&native::word(datatype)).copied();
         if named.is_none() {
             // First, as all other questions about what is no datatype are errors of the communicator of all ranks. (Of Open MPI a handle is an
             // address, of which no question can be asked.)

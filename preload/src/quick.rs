@@ -1,6 +1,6 @@
 //! Calls that are known: to go to MPI without another look, which costs less than what there is to see, or to be ours as they were before.
 //!
-//! Of each collective some are remembered, by their communicator, count, predefined datatype, operation and root, and by what is seen of their
+//! Of each collective some are remembered, by their communicator, counts, predefined datatypes, operation and root, and by what is seen of their
 //! buffers.
 
 use crate::communicator::Communicator;
@@ -23,7 +23,9 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering:
 pub struct Key {
     count: usize,
     datatype: usize,
-    operation: usize,
+    /// An operation, or the count and the datatype of another buffer.
+    other: usize,
+    other_count: usize,
     /// The root, and what is seen of the buffers.
     form: usize,
 }
@@ -52,7 +54,8 @@ struct Known {
     comm: AtomicUsize,
     count: AtomicUsize,
     datatype: AtomicUsize,
-    operation: AtomicUsize,
+    other: AtomicUsize,
+    other_count: AtomicUsize,
     /// For how many calls that is known.
     stands: AtomicPtr<AtomicU64>,
     form: AtomicUsize,
@@ -79,7 +82,8 @@ static TABLES: [Table; 22] = [const {
                 comm: AtomicUsize::new(NONE),
                 count: AtomicUsize::new(0),
                 datatype: AtomicUsize::new(0),
-                operation: AtomicUsize::new(0),
+                other: AtomicUsize::new(0),
+                other_count: AtomicUsize::new(0),
                 stands: AtomicPtr::new(std::ptr::null_mut()),
                 again: AtomicPtr::new(std::ptr::null_mut()),
                 form: AtomicUsize::new(0),
@@ -102,7 +106,21 @@ impl Key {
     #[inline(always)]
     pub fn of(count: i64, datatype: MPI_Datatype, root: i64, buffer: *const c_void) -> Key {
         let form = form(root, std::ptr::null(), buffer);
-        Key { count: count as usize, datatype: native::word(datatype), operation: 0, form }
+        Key { count: count as usize, datatype: native::word(datatype), form, ..Key::NOTHING }
+    }
+
+    /// Of a call that has blocks of one length. (What counts at its root alone is compared on all ranks: that makes a call known less often only.)
+    #[inline(always)]
+    pub fn of_blocks(
+        [send_count, receive_count]: [i64; 2],
+        [send_type, receive_type]: [MPI_Datatype; 2],
+        root: i64,
+        send: *const c_void,
+        receive: *const c_void,
+    ) -> Key {
+        let (datatype, other) = (native::word(send_type), native::word(receive_type));
+        let (count, other_count) = (send_count as usize, receive_count as usize);
+        Key { count, datatype, other, other_count, form: form(root, send, receive) }
     }
 
     #[inline(always)]
@@ -114,19 +132,20 @@ impl Key {
         send: *const c_void,
         receive: *const c_void,
     ) -> Key {
-        let (datatype, operation) = (native::word(datatype), native::word(operation));
-        Key { count: count as usize, datatype, operation, form: form(root, send, receive) }
+        let (datatype, other) = (native::word(datatype), native::word(operation));
+        Key { count: count as usize, datatype, other, other_count: 0, form: form(root, send, receive) }
     }
 
     /// Of a call without data.
-    pub const NOTHING: Key = Key { count: 0, datatype: 0, operation: 0, form: 0 };
+    pub const NOTHING: Key = Key { count: 0, datatype: 0, other: 0, other_count: 0, form: 0 };
 
     /// The place of such a call on a communicator, of each root another one, so that roots in turn do not drive each other out. Products of odd
     /// numbers do not wait for each other.
     #[inline(always)]
     fn place(&self, comm: MPI_Comm) -> usize {
-        let Key { count, datatype, operation, form } = *self;
-        let (numbers, handles) = (count ^ form << 24, native::word(comm) ^ datatype ^ operation.rotate_left(20));
+        let Key { count, datatype, other, other_count, form } = *self;
+        let numbers = count.wrapping_add(other_count) ^ form << 24;
+        let handles = native::word(comm) ^ datatype ^ other.rotate_left(20);
         let numbers = (numbers as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mixed = numbers ^ (handles as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
         (mixed >> (u64::BITS - KEPT.ilog2())) as usize
@@ -145,12 +164,13 @@ fn form(root: i64, send: *const c_void, receive: *const c_void) -> usize {
 #[inline(always)]
 pub fn who(kind: Kind, comm: MPI_Comm, key: Key) -> Who {
     let known = &TABLES[kind as usize].known[key.place(comm)];
-    let Key { count, datatype, operation, form } = key;
+    let Key { count, datatype, other, other_count, form } = key;
     // (With another root a call may be one that MPI refuses, and a rank makes alone: it is none of those for which something stands.)
     let is_it = known.comm.load(Relaxed) == native::word(comm)
         && known.count.load(Relaxed) == count
         && known.datatype.load(Relaxed) == datatype
-        && known.operation.load(Relaxed) == operation
+        && known.other.load(Relaxed) == other
+        && known.other_count.load(Relaxed) == other_count
         && known.form.load(Relaxed) == form;
     if !is_it {
         return Who::Unknown;
@@ -169,13 +189,14 @@ pub fn who(kind: Kind, comm: MPI_Comm, key: Key) -> Who {
 pub fn remember(kind: Kind, comm: MPI_Comm, key: Option<Key>, stands: *const AtomicU64, again: Option<Again>) {
     let Some(key) = key else { return };
     let facts = session::facts();
-    let Key { count, datatype, operation, form } = key;
-    let predefined = datatype == 0 || facts.types.contains_key(&datatype);
-    if !predefined || facts.asked.report.is_some() || session::several_threads() || EXPLAINED.load(Relaxed) {
+    let Key { count, datatype, other, other_count, form } = key;
+    // Another operation of the program's may come to have the same handle, on one rank alone, and whether it commutes says who makes the call.
+    let predefined = |word| word == 0 || facts.types.contains_key(&word);
+    let is_operation = || facts.operations.iter().any(|(known, _)| *known == other);
+    if !predefined(datatype) || !predefined(other) && !is_operation() {
         return;
     }
-    // Another operation of the program's may come to have the same handle, on one rank alone, and whether it commutes says who makes the call.
-    if operation != 0 && facts.operations.iter().all(|(known, _)| *known != operation) {
+    if facts.asked.report.is_some() || session::several_threads() || EXPLAINED.load(Relaxed) {
         return;
     }
     let (table, place) = (&TABLES[kind as usize], key.place(comm));
@@ -184,7 +205,8 @@ pub fn remember(kind: Kind, comm: MPI_Comm, key: Option<Key>, stands: *const Ato
     remembered.store(remembered.load(Relaxed) | 1 << (place % 64), Relaxed);
     known.count.store(count, Relaxed);
     known.datatype.store(datatype, Relaxed);
-    known.operation.store(operation, Relaxed);
+    known.other.store(other, Relaxed);
+    known.other_count.store(other_count, Relaxed);
     known.stands.store(stands.cast_mut(), Relaxed);
     let again = again.map_or(std::ptr::null(), |again| Rc::into_raw(Rc::new(again)));
     known.again.store(again.cast_mut(), Relaxed);

@@ -47,7 +47,11 @@ fn same_type(one: MPI_Datatype, other: MPI_Datatype) -> bool {
 }
 
 /// What a rank gives of its own does not lie in its block of all: [`Ours::apart`] as MPIs look for it that do.
-fn own_block_apart(ours: &Ours, own: &Data, block: &Data) -> Result<(), super::Left> {
+fn own_block_apart(ours: &mut Ours, own: &Data, block: &Data) -> Result<(), super::Left> {
+    if session::facts().refuses_aliases {
+        // That is more than a key has of buffers.
+        ours.key = None;
+    }
     let empty = own.count == 0 || block.count == 0;
     match !empty && same_type(own.datatype, block.datatype) && block.layout.is_dense(2) {
         true => ours.apart(own.at.cast(), block.at.cast()),
@@ -67,7 +71,8 @@ pub unsafe fn gather(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, move |ours| {
+    let key = Key::of_blocks([send_count, receive_count], [send_type, receive_type], root, send, receive);
+    serve(native, comm, Some(key), move |ours| {
         let root = ours.root(root)?;
         let all = (ours.rank == root).then(|| ours.all(receive, receive_count, receive_type)).transpose()?;
         let in_place = all.filter(|_| is_in_place(send)).map(|all| ours.block(&all, root));
@@ -76,7 +81,8 @@ pub unsafe fn gather(
             None => ours.data(send, send_count, send_type)?,
         };
         if let Some(all) = all.filter(|_| in_place.is_none()) {
-            own_block_apart(ours, &own, &ours.block(&all, root))?;
+            let block = ours.block(&all, root);
+            own_block_apart(ours, &own, &block)?;
         }
         let call = ours.call(Collective::Gather, own.len()).with_root(root);
         ours.choose(&call, 1, true)?;
@@ -101,7 +107,8 @@ pub unsafe fn scatter(
     root: i64,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, move |ours| {
+    let key = Key::of_blocks([send_count, receive_count], [send_type, receive_type], root, send, receive);
+    serve(native, comm, Some(key), move |ours| {
         let root = ours.root(root)?;
         let all = (ours.rank == root).then(|| ours.all(send, send_count, send_type)).transpose()?;
         let own = match all.filter(|_| is_in_place(receive)) {
@@ -109,7 +116,8 @@ pub unsafe fn scatter(
             None => Some(ours.data(receive, receive_count, receive_type)?),
         };
         if let (Some(own), Some(all)) = (own, all) {
-            own_block_apart(ours, &own, &ours.block(&all, root))?;
+            let block = ours.block(&all, root);
+            own_block_apart(ours, &own, &block)?;
         }
         let block = own.or(all.map(|all| ours.block(&all, root))).ok_or(WRONG)?;
         let call = ours.call(Collective::Scatter, block.len()).with_root(root);
@@ -135,11 +143,13 @@ pub unsafe fn allgather(
     receive_type: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, move |ours| {
+    let key = Key::of_blocks([send_count, receive_count], [send_type, receive_type], 0, send, receive);
+    serve(native, comm, Some(key), move |ours| {
         let all = ours.all(receive, receive_count, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.data(send, send_count, send_type)).transpose()?;
         if let Some(own) = own {
-            own_block_apart(ours, &own, &ours.block(&all, ours.rank))?;
+            let block = ours.block(&all, ours.rank);
+            own_block_apart(ours, &own, &block)?;
         }
         let mut call = ours.call(Collective::AllGather, all.len() / ours.size);
         call.in_place = own.is_none();
@@ -164,7 +174,8 @@ pub unsafe fn alltoall(
     receive_type: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, move |ours| {
+    let key = Key::of_blocks([send_count, receive_count], [send_type, receive_type], 0, send, receive);
+    serve(native, comm, Some(key), move |ours| {
         let all = ours.all(receive, receive_count, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.all(send, send_count, send_type)).transpose()?;
         if send_count == receive_count && send_count > 0 && same_type(send_type, receive_type) {

@@ -159,7 +159,8 @@ pub unsafe fn reduce_scatter_block(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
-    serve(native, comm, None, move |ours| {
+    let key = Key::of_reduction(count, datatype, op, 0, send, receive);
+    serve(native, comm, Some(key), move |ours| {
         let in_place = is_in_place(send);
         if count > 0 {
             ours.apart(send, receive)?;

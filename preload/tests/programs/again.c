@@ -42,6 +42,52 @@ static void turn(MPI_Comm comm, int t) {
     MPI_Barrier(comm);
 }
 
+/* Calls with a block for every rank, which may have another datatype where it is received. */
+static void blocks(MPI_Comm comm, int t) {
+    enum { MOST = 16 };
+    int own[2 * MOST], all[2 * MOST + 1], root = t / 4 % size, count = 1 + t % 2, right = 1;
+    MPI_Datatype pair = count == 2 && t % 3 ? MPI_2INT : MPI_INT;
+    int pairs = pair == MPI_INT ? count : 1, is_root = rank == root;
+    for (int i = 0; i < 2 * size; i++) own[i] = 1000 * rank + 10 * t + i;
+#define FRESH memset(all, -1, sizeof all)
+#define BLOCK(from, at) (all[(from) * count] == (at) && all[(from) * count + count - 1] == (at) + count - 1)
+    FRESH;
+    MPI_Gather(own, count, MPI_INT, all, is_root ? pairs : t, is_root ? pair : MPI_DOUBLE, root, comm);
+    for (int i = 0; i < size; i++) right &= is_root ? BLOCK(i, 1000 * i + 10 * t) : all[i] == -1;
+    check(right && all[size * count] == -1, "a gather", t);
+    FRESH;
+    if (is_root) memcpy(all + rank * count, own, count * sizeof(int));
+    MPI_Gather(is_root ? MPI_IN_PLACE : own, count, MPI_INT, all, count, MPI_INT, root, comm);
+    for (int i = 0; i < size; i++) right &= is_root ? BLOCK(i, 1000 * i + 10 * t) : all[i] == -1;
+    check(right && all[size * count] == -1, "a gather in place", t);
+    FRESH;
+    MPI_Scatter(own, count, MPI_INT, all, pairs, pair, root, comm);
+    check(BLOCK(0, 1000 * root + 10 * t + rank * count) && all[count] == -1, "a scatter", t);
+    FRESH;
+    MPI_Scatter(own, count, MPI_INT, is_root ? MPI_IN_PLACE : all, pairs, pair, root, comm);
+    check(is_root ? all[0] == -1 : BLOCK(0, 1000 * root + 10 * t + rank * count), "a scatter in place", t);
+    FRESH;
+    MPI_Allgather(own, count, MPI_INT, all, pairs, pair, comm);
+    for (int i = 0; i < size; i++) right &= BLOCK(i, 1000 * i + 10 * t);
+    check(right && all[size * count] == -1, "an all-gather", t);
+    FRESH;
+    memcpy(all + rank * count, own, count * sizeof(int));
+    MPI_Allgather(MPI_IN_PLACE, count, MPI_INT, all, count, MPI_INT, comm);
+    for (int i = 0; i < size; i++) right &= BLOCK(i, 1000 * i + 10 * t);
+    check(right && all[size * count] == -1, "an all-gather in place", t);
+    FRESH;
+    MPI_Alltoall(own, count, MPI_INT, all, pairs, pair, comm);
+    for (int i = 0; i < size; i++) right &= BLOCK(i, 1000 * i + 10 * t + rank * count);
+    check(right && all[size * count] == -1, "an all-to-all", t);
+    memcpy(all, own, sizeof own);
+    MPI_Alltoall(MPI_IN_PLACE, count, MPI_INT, all, count, MPI_INT, comm);
+    for (int i = 0; i < size; i++) right &= BLOCK(i, 1000 * i + 10 * t + rank * count);
+    check(right, "an all-to-all in place", t);
+    FRESH;
+    MPI_Reduce_scatter_block(own, all, count, MPI_INT, t % 5 ? MPI_MAX : MPI_MIN, comm);
+    check(BLOCK(0, 1000 * (t % 5 ? size - 1 : 0) + 10 * t + rank * count) && all[count] == -1, "a reduction to all", t);
+}
+
 /* More of them than can be remembered, of which some come in the places of others; and enough for the machine to be measured. */
 static void many(MPI_Comm comm, int t) {
     int count = 1 + t * 37 % 300, root = t % size;
@@ -65,6 +111,10 @@ static void many(MPI_Comm comm, int t) {
 
 static void mistakes(MPI_Comm comm, int t) {
     int numbers[2] = {rank - t, rank * t}, most[2];
+    int all[16] = {0};
+    WRONG(Allgather(MPI_IN_PLACE, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm));
+    WRONG(Allgather(most, 1, MPI_INT, all, -1, MPI_INT, comm));
+    WRONG(Gather(most, 1, MPI_INT, all, 1, MPI_INT, size, comm));
     WRONG(Allreduce(most, MPI_IN_PLACE, 2, MPI_INT, MPI_MAX, comm));
     WRONG(Scan(most, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm));
 #ifdef OPEN_MPI /* some MPIs do not look at all of it */
@@ -75,6 +125,8 @@ static void mistakes(MPI_Comm comm, int t) {
     WRONG(Allreduce(most, NULL, 2, MPI_INT, MPI_MAX, comm));
     WRONG(Allreduce(most, most, 2, MPI_INT, MPI_MAX, comm));
     WRONG(Scan(most, most, 1, MPI_INT, MPI_SUM, comm));
+    WRONG(Allgather(all + rank, 1, MPI_INT, all, 1, MPI_INT, comm));
+    WRONG(Alltoall(all, 1, MPI_INT, all, 1, MPI_INT, comm));
     WRONG(Exscan(most, most, 1, MPI_INT, MPI_SUM, comm));
 #endif
 }
@@ -89,9 +141,9 @@ int main(int argc, char **argv) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         MPI_Comm_split(MPI_COMM_WORLD, 0, round % 2 ? -rank : rank, &comm);
         MPI_Comm_rank(comm, &rank);
-        for (int t = 0; t < 150; t++) turn(comm, t);
+        for (int t = 0; t < 150; t++) turn(comm, t), blocks(comm, t);
         for (int t = 0; t < 3800; t++) many(comm, t);
-        for (int t = 0; t < 2 * size; t++) turn(comm, t), mistakes(comm, t);
+        for (int t = 0; t < 2 * size; t++) turn(comm, t), blocks(comm, t), mistakes(comm, t);
         MPI_Comm_free(&comm);
     }
     if (!wrong) printf("rank %d: all is well\n", rank);
