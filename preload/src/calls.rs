@@ -10,6 +10,7 @@ mod serving;
 
 pub use crate::left::Left;
 pub use lists::List;
+use lists::Listed;
 pub use moving::{
     allgather, allgatherv, alltoall, alltoallv, alltoallw, barrier, bcast, gather, gatherv, scatter, scatterv,
 };
@@ -17,7 +18,7 @@ pub use reducing::{allreduce, exscan, reduce, reduce_scatter, reduce_scatter_blo
 pub use serving::pass;
 
 use crate::communicator::{Communicator, Cube};
-use crate::datatype::{Back, Blocks, Data, Layout, Lent};
+use crate::datatype::{Back, Data, Layout, Lent};
 use crate::kind::{Form, Kind};
 use crate::native::{self, ffi};
 use crate::operation::Operation;
@@ -165,28 +166,17 @@ impl Ours {
 
     /// # Safety
     /// The lists have as many entries as there are ranks.
-    unsafe fn blocks(
+    unsafe fn listed<'l>(
         &mut self,
         at: *const c_void,
-        counts: &List,
-        displacements: &List,
+        counts: &'l List,
+        displacements: &'l List,
         datatype: MPI_Datatype,
-    ) -> Result<Blocks, Left> {
-        if counts.is_null() || displacements.is_null() {
-            return Err(WRONG);
-        }
+    ) -> Result<Listed<'l>, Left> {
         let layout = Layout::of(datatype).ok_or(WRONG)?;
         self.keep(|| Pin::of_type(datatype));
-        let blocks = (0..self.size).map(|rank| {
-            let count = usize::try_from(counts.get(rank)).map_err(|_| WRONG)?;
-            let displacement = displacements.get(rank) as isize;
-            if block_is_nowhere(at, displacement, count, &layout) {
-                return Err(WRONG);
-            }
-            let at = at.cast_mut().cast::<u8>().wrapping_offset(displacement * layout.extent);
-            Ok(Data { at, count, datatype, layout })
-        });
-        Ok(Blocks(blocks.collect::<Result<_, Left>>()?))
+        let all = Data { at: at.cast_mut().cast(), count: self.size, datatype, layout };
+        Listed::of(all, counts, displacements)
     }
 
     /// Notes what the call is about, and whether it is ours. `exact`: its result is the same whoever makes it. Its arguments make sense: one

@@ -1,7 +1,8 @@
 //! The lists that a call has, of counts, displacements and datatypes, one entry a rank.
 
-use super::{How, Native};
+use super::{block_is_nowhere, How, Left, Native, WRONG};
 use crate::communicator::Cube;
+use crate::datatype::{Blocks, Data};
 use crate::native::ffi::{MPI_Comm, MPI_Count, MPI_Datatype};
 use crate::{session, turn};
 use std::ffi::c_int;
@@ -82,6 +83,47 @@ impl List {
             Some(entries) => List::Kept((0..entries).map(|at| self.get(at)).collect()),
             None => self,
         }
+    }
+}
+
+/// Blocks of one datatype with the counts and displacements of lists. They make sense; what else there is to know of each is not worked out
+/// for a call that may be MPI's.
+pub(super) struct Listed<'l> {
+    /// As if there were one element a rank.
+    all: Data,
+    counts: &'l List,
+    displacements: &'l List,
+    /// The bytes of the longest block.
+    pub longest: usize,
+}
+
+impl<'l> Listed<'l> {
+    /// # Safety
+    /// The lists have as many entries as there are elements.
+    pub unsafe fn of(all: Data, counts: &'l List, displacements: &'l List) -> Result<Listed<'l>, Left> {
+        if counts.is_null() || displacements.is_null() {
+            return Err(WRONG);
+        }
+        let mut most = 0;
+        for rank in 0..all.count {
+            let count = usize::try_from(counts.get(rank)).map_err(|_| WRONG)?;
+            if block_is_nowhere(all.at.cast_const().cast(), displacements.get(rank) as isize, count, &all.layout) {
+                return Err(WRONG);
+            }
+            most = most.max(count);
+        }
+        Ok(Listed { all, counts, displacements, longest: most * all.layout.size })
+    }
+
+    pub fn block(&self, rank: usize) -> Data {
+        // SAFETY: there is an entry of each rank, and a count is no less than 0.
+        let (count, displacement) = unsafe { (self.counts.get(rank), self.displacements.get(rank)) };
+        let at = self.all.at.wrapping_offset(displacement as isize * self.all.layout.extent);
+        Data { at, count: count as usize, ..self.all }
+    }
+
+    pub fn blocks(&self) -> Blocks {
+        Blocks((0..self.all.count).map(|rank| self.block(rank)).collect())
     }
 }
 

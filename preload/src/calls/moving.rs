@@ -223,18 +223,19 @@ pub unsafe fn gatherv(
     serve(native, comm, None, move |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
-        let all = is_root.then(|| ours.blocks(receive, &receive_counts, &displacements, receive_type)).transpose()?;
-        let in_place = all.as_ref().filter(|_| is_in_place(send)).map(|all| all.0[root]);
+        let all = is_root.then(|| ours.listed(receive, &receive_counts, &displacements, receive_type)).transpose()?;
+        let in_place = all.as_ref().filter(|_| is_in_place(send)).map(|all| all.block(root));
         let own = match in_place {
             Some(block) => block,
             None => ours.data(send, send_count, send_type)?,
         };
         if let Some(all) = all.as_ref().filter(|_| in_place.is_none()) {
-            own_block_apart(ours, &own, &all.0[root])?;
+            own_block_apart(ours, &own, &all.block(root))?;
         }
-        let longest = all.as_ref().map_or(own.len(), Blocks::longest);
+        let longest = all.as_ref().map_or(own.len(), |all| all.longest);
         let call = ours.call(Collective::Gather, longest).with_root(root);
         ours.choose_of(Class::Any, &call)?;
+        let all = all.map(|all| all.blocks());
         let mut call = call.with_layout(lengths(ours, all.as_ref(), own.len()));
         if let Some(all) = &all {
             ours.suits_itself(&call, own.len(), all.0[root].len())?;
@@ -267,18 +268,19 @@ pub unsafe fn scatterv(
     serve(native, comm, None, move |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
-        let all = is_root.then(|| ours.blocks(send, &send_counts, &displacements, send_type)).transpose()?;
+        let all = is_root.then(|| ours.listed(send, &send_counts, &displacements, send_type)).transpose()?;
         let own = match all.as_ref().filter(|_| is_in_place(receive)) {
             Some(_) => None,
             None => Some(ours.data(receive, receive_count, receive_type)?),
         };
         if let (Some(own), Some(all)) = (own, &all) {
-            own_block_apart(ours, &own, &all.0[root])?;
+            own_block_apart(ours, &own, &all.block(root))?;
         }
-        let block = own.or(all.as_ref().map(|all| all.0[root])).ok_or(WRONG)?;
-        let longest = all.as_ref().map_or(block.len(), Blocks::longest);
+        let block = own.or(all.as_ref().map(|all| all.block(root))).ok_or(WRONG)?;
+        let longest = all.as_ref().map_or(block.len(), |all| all.longest);
         let call = ours.call(Collective::Scatter, longest).with_root(root);
         ours.choose_of(Class::Any, &call)?;
+        let all = all.map(|all| all.blocks());
         let mut call = call.with_layout(lengths(ours, all.as_ref(), block.len()));
         if let Some(all) = &all {
             ours.suits_itself(&call, all.0[root].len(), block.len())?;
@@ -308,13 +310,14 @@ pub unsafe fn allgatherv(
     let entries = kept(native, comm, Reads::All);
     let (receive_counts, displacements) = (receive_counts.kept(entries), displacements.kept(entries));
     serve(native, comm, None, move |ours| {
-        let all = ours.blocks(receive, &receive_counts, &displacements, receive_type)?;
+        let all = ours.listed(receive, &receive_counts, &displacements, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.data(send, send_count, send_type)).transpose()?;
         if let Some(own) = own {
-            own_block_apart(ours, &own, &all.0[ours.rank])?;
+            own_block_apart(ours, &own, &all.block(ours.rank))?;
         }
-        let call = ours.call(Collective::AllGather, all.longest());
+        let call = ours.call(Collective::AllGather, all.longest);
         ours.choose_of(Class::of(call.count), &call)?;
+        let all = all.blocks();
         let mut call = call.with_layout(Lengths::of_vectors(all.lengths()));
         call.in_place = own.is_none();
         if let Some(own) = own {
@@ -327,11 +330,17 @@ pub unsafe fn allgatherv(
     })
 }
 
-/// An all-to-all whose blocks have lengths of their own; without `sent`, in place.
-unsafe fn exchange(ours: &mut Ours, sent: Option<Blocks>, received: Blocks) -> Result<(), super::Left> {
-    let from = sent.as_ref().unwrap_or(&received);
-    let call = ours.call(Collective::AllToAll, from.longest().max(received.longest()));
+/// An all-to-all whose blocks have lengths of their own, of which the longest is known: those that are sent, if it is not in place, and those
+/// that are received.
+unsafe fn exchange(
+    ours: &mut Ours,
+    longest: usize,
+    blocks: impl FnOnce() -> (Option<Blocks>, Blocks),
+) -> Result<(), super::Left> {
+    let call = ours.call(Collective::AllToAll, longest);
     ours.choose_of(Class::Any, &call)?;
+    let (sent, received) = blocks();
+    let from = sent.as_ref().unwrap_or(&received);
     let row = Lengths::of_row(ours.rank, &from.lengths(), &received.lengths());
     let mut call = call.with_layout(row);
     ours.suits_itself(&call, from.0[ours.rank].len(), received.0[ours.rank].len())?;
@@ -363,9 +372,11 @@ pub unsafe fn alltoallv(
         if alike {
             ours.apart(send, receive)?;
         }
-        let received = ours.blocks(receive, &receive_counts, &receive_displacements, receive_type)?;
-        let sent = (!is_in_place(send)).then(|| ours.blocks(send, &send_counts, &send_displacements, send_type));
-        exchange(ours, sent.transpose()?, received)
+        let received = ours.listed(receive, &receive_counts, &receive_displacements, receive_type)?;
+        let sent = (!is_in_place(send)).then(|| ours.listed(send, &send_counts, &send_displacements, send_type));
+        let sent = sent.transpose()?;
+        let longest = sent.as_ref().map_or(0, |sent| sent.longest).max(received.longest);
+        exchange(ours, longest, || (sent.map(|sent| sent.blocks()), received.blocks()))
     })
 }
 
@@ -424,6 +435,8 @@ pub unsafe fn alltoallw(
         }
         let received = of_types(ours, receive, &receive_counts, &receive_displacements, &receive_types)?;
         let sent = (!is_in_place(send)).then(|| of_types(ours, send, &send_counts, &send_displacements, &send_types));
-        exchange(ours, sent.transpose()?, received)
+        let sent = sent.transpose()?;
+        let longest = sent.as_ref().map_or(0, Blocks::longest).max(received.longest());
+        exchange(ours, longest, || (sent, received))
     })
 }
