@@ -160,17 +160,26 @@ pub unsafe fn reduce_scatter_block(
     comm: MPI_Comm,
 ) -> c_int {
     let key = Key::of_reduction(count, datatype, op, 0, send, receive);
-    serve(native, comm, Some(key), move |ours| {
-        let in_place = is_in_place(send);
-        if count > 0 {
-            ours.apart(send, receive)?;
-        }
-        let all = ours.all(if in_place { receive } else { send }, count, datatype)?;
-        let op = ours.operation(op, datatype, all.layout)?;
-        let result = ours.data(receive, count, datatype)?;
-        let call = ours.call(Collective::ReduceScatter, result.count);
-        reduced(ours, call, result.layout, op, || all.taken(is_replaced(send, receive)), || result.open(false), result)
-    })
+    serve(native, comm, Some(key), move |ours| of_equal_blocks(ours, send, receive, count, datatype, op))
+}
+
+unsafe fn of_equal_blocks(
+    ours: &mut Ours,
+    send: Address,
+    receive: Address,
+    count: i64,
+    datatype: MPI_Datatype,
+    op: MPI_Op,
+) -> Result<(), super::Left> {
+    let in_place = is_in_place(send);
+    if count > 0 {
+        ours.apart(send, receive)?;
+    }
+    let all = ours.all(if in_place { receive } else { send }, count, datatype)?;
+    let op = ours.operation(op, datatype, all.layout)?;
+    let result = ours.data(receive, count, datatype)?;
+    let call = ours.call(Collective::ReduceScatter, result.count);
+    reduced(ours, call, result.layout, op, || all.taken(is_replaced(send, receive)), || result.open(false), result)
 }
 
 #[allow(clippy::too_many_arguments)] // MPI's
@@ -187,6 +196,10 @@ pub unsafe fn reduce_scatter(
     serve(native, comm, None, move |ours| {
         if counts.is_null() {
             return Err(WRONG);
+        }
+        let first = counts.get(0);
+        if (1..ours.size).all(|rank| counts.get(rank) == first) {
+            return of_equal_blocks(ours, send, receive, first, datatype, op);
         }
         let counts: Result<Vec<usize>, _> = (0..ours.size).map(|rank| counts.get(rank).try_into()).collect();
         let counts = counts.map_err(|_| WRONG)?;
