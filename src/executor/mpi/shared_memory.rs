@@ -347,14 +347,24 @@ impl SharedMemory {
         false
     }
 
-    /// Starts to receive the spans from a peer; whether that is complete at once.
-    pub fn receive(&mut self, token: Token, stamp: Stamp, from: usize, spans: &[Span]) -> bool {
+    /// Starts to receive the spans from a peer; whether that is complete at once, or within so many looks if nothing else is under way: to put
+    /// away what comes in a moment takes as long as the message.
+    pub fn receive(&mut self, token: Token, stamp: Stamp, from: usize, spans: &[Span], looks: u32) -> bool {
+        let looks = if self.busy.is_empty() { looks } else { 1 };
         let peer = &mut self.peers[from];
         peer.here.envelopes.in_a_row = peer.last.replace(Direction::Here) == Some(Direction::Here);
         // To copy a long one now would hold up sends that may start.
         let bytes = total(spans);
         if bytes <= SHORT && peer.receives.is_empty() && peer.current.is_none() && peer.aside.is_empty() {
-            if let Some(mut receiving) = Receiving::next(&mut peer.here, bytes) {
+            let mut next = Receiving::next(&mut peer.here, bytes);
+            for _ in 1..looks {
+                if next.is_some() {
+                    break;
+                }
+                std::hint::spin_loop();
+                next = Receiving::next(&mut peer.here, bytes);
+            }
+            if let Some(mut receiving) = next {
                 if receiving.message().is_of(stamp) && receiving.message().bytes == bytes as u64 {
                     receiving.advance(&mut peer.here, peer.process, spans);
                     return true;

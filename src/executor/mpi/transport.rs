@@ -20,6 +20,10 @@ use std::time::{Duration, Instant};
 /// Looks at shared memory between two looks at MPI's own messages, which other communicators' ranks may wait for.
 const LOOKS: u32 = 64;
 
+/// Looks for a message that is to be received, if there is nothing else to do, and nobody else wants the core. Measured on two cores of an AMD EPYC,
+/// calls of 8 and 64 B: all-gathers, exchanges and sums take .85 to .9 of the time that they take with one look; 100 won no more.
+const AT_ONCE: u32 = 20;
+
 /// After so long a time between two looks a thread is taken to compute in between, and not to wait.
 const COMPUTES: Duration = Duration::from_micros(100);
 
@@ -127,8 +131,9 @@ impl Transport for MpiTransport {
     }
 
     fn receive(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<bool> {
+        let looks = if self.crowded || self.messages.any() { 1 } else { AT_ONCE };
         match self.shared_with(peer) {
-            Some((place, memory)) => Ok(memory.receive(token, stamp, place, spans)),
+            Some((place, memory)) => Ok(memory.receive(token, stamp, place, spans, looks)),
             None => self.messages.receive(token, stamp, peer, spans).map(|()| false),
         }
     }
