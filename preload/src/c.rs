@@ -124,6 +124,43 @@ macro_rules! known {
     (gather $($rest:tt)*) => {
         known!(scatter $($rest)*)
     };
+    (alltoallv $kind:path, $native:ident
+        ($from:ident $sent:ident $sent_from:ident $send_type:ident
+            $into:ident $received:ident $received_at:ident $receive_type:ident $comm:ident)
+    ) => {
+        let makes_sense = |entries: usize| {
+            let sends = if calls::is_in_place($from) { 0 } else { entries };
+            $sent.given().makes_sense(&$sent_from.given(), sends)
+                && $received.given().makes_sense(&$received_at.given(), entries)
+        };
+        known!(@listed $kind, $comm, Key::of_lists([$send_type, $receive_type], 0, $from, $into), makes_sense,
+            $native ($from, $sent, $sent_from, $send_type, $into, $received, $received_at, $receive_type, $comm))
+    };
+    (gatherv $kind:path, $native:ident
+        ($from:ident $sent:ident $send_type:ident
+            $into:ident $received:ident $places:ident $receive_type:ident $root:ident $comm:ident)
+    ) => {
+        let makes_sense = |entries: usize| {
+            calls::is_short($sent.given()) && $received.given().makes_sense(&$places.given(), entries)
+        };
+        known!(@listed $kind, $comm, Key::of_lists([$send_type, $receive_type], $root.given(), $from, $into), makes_sense,
+            $native ($from, $sent, $send_type, $into, $received, $places, $receive_type, $root, $comm))
+    };
+    (scatterv $kind:path, $native:ident
+        ($from:ident $sent:ident $places:ident $send_type:ident
+            $into:ident $received:ident $receive_type:ident $root:ident $comm:ident)
+    ) => {
+        let makes_sense = |entries: usize| {
+            calls::is_short($received.given()) && $sent.given().makes_sense(&$places.given(), entries)
+        };
+        known!(@listed $kind, $comm, Key::of_lists([$send_type, $receive_type], $root.given(), $from, $into), makes_sense,
+            $native ($from, $sent, $places, $send_type, $into, $received, $receive_type, $root, $comm))
+    };
+    (@listed $kind:path, $comm:ident, $key:expr, $makes_sense:ident, $native:ident $arguments:tt) => {
+        if quick::is_native($kind, $comm, $key, $makes_sense) {
+            return ffi::$native $arguments;
+        }
+    };
     (@made $kind:path, $comm:ident, $key:expr, $send:expr, $receive:expr, $native:ident $arguments:tt) => {
         match quick::who($kind, $comm, $key) {
             Who::Native => return ffi::$native $arguments,

@@ -9,8 +9,8 @@ mod reducing;
 mod serving;
 
 pub use crate::left::Left;
-pub use lists::List;
 use lists::Listed;
+pub use lists::{is_short, List};
 pub use moving::{
     allgather, allgatherv, alltoall, alltoallv, alltoallw, barrier, bcast, gather, gatherv, scatter, scatterv,
 };
@@ -39,7 +39,7 @@ use std::time::Instant;
 /// What is moved as it is.
 const BYTE: Datatype = Datatype::contiguous("byte", 1);
 
-/// Bytes of the longest calls of ours that are made again without a look.
+/// Bytes of the larger buffer of the longest calls of ours that are made again without a look.
 const LONGEST_KNOWN: usize = 256 << 10;
 
 /// The native function with the arguments of a call.
@@ -88,8 +88,6 @@ pub struct Ours {
     pub start: Option<Box<Start>>,
     /// When it began, if it is timed to see who is faster.
     timed: Option<Instant>,
-    /// Bytes from the address of a buffer to its data, as the last datatype has it.
-    first: isize,
     /// For how many calls it is known that they are ours, if it is.
     stands: Option<*const AtomicU64>,
     /// What it uses that the program may free before it is over.
@@ -101,7 +99,7 @@ impl Ours {
     fn waited_for(own: *mut Communicator, kind: Kind, key: Option<Key>, rank: usize, size: usize) -> Ours {
         let pins = Pinned::default();
         let class = Class::default();
-        Ours { own, kind, key, rank, size, bytes: 0, class, start: None, timed: None, first: 0, stands: None, pins }
+        Ours { own, kind, key, rank, size, bytes: 0, class, start: None, timed: None, stands: None, pins }
     }
 
     /// The same of one that is started.
@@ -140,7 +138,6 @@ impl Ours {
             return Err(WRONG);
         }
         self.keep(|| Pin::of_type(datatype));
-        self.first = layout.first;
         Ok(Data { at: at.cast_mut().cast(), count, datatype, layout })
     }
 
@@ -175,8 +172,7 @@ impl Ours {
     ) -> Result<Listed<'l>, Left> {
         let layout = Layout::of(datatype).ok_or(WRONG)?;
         self.keep(|| Pin::of_type(datatype));
-        let all = Data { at: at.cast_mut().cast(), count: self.size, datatype, layout };
-        Listed::of(all, counts, displacements)
+        Listed::of(self.size, (at, datatype, layout), counts, displacements)
     }
 
     /// Notes what the call is about, and whether it is ours. `exact`: its result is the same whoever makes it. Its arguments make sense: one
@@ -185,7 +181,16 @@ impl Ours {
     /// Of a nonblocking or persistent one nobody knows how long it takes, as the program does something else meanwhile. So it is made by
     /// MPI where blocking ones of its kind and size are; of which size those were must be known.
     fn choose(&mut self, call: &Call, element: usize, exact: bool) -> Result<(), Left> {
-        self.chosen(Class::of(call.count * element), call.layout.is_none(), call, element, exact)
+        // (Blocks of one length are another function's, which may be made in another way.)
+        let measured = call.layout.is_none() && self.kind != Kind::ReduceScatter;
+        self.chosen(Class::of(call.count * element), measured, call, element, exact)
+    }
+
+    /// The same of a call that moves bytes and is going to have a layout, which takes longer to make than to leave the call to MPI. This rank
+    /// reads so many entries of its lists.
+    fn choose_of_lists(&mut self, entries: usize, call: &Call) -> Result<(), Left> {
+        self.key = self.key.map(|key| key.reading(entries));
+        self.choose_of(Class::Any, call)
     }
 
     /// The same of a call that moves bytes and is going to have a layout, which takes longer to make than to leave the call to MPI.
@@ -193,8 +198,8 @@ impl Ours {
         self.chosen(class, false, call, 1, true)
     }
 
-    /// `equal`: its blocks have one length, as those of which it has been measured what they take natively.
-    fn chosen(&mut self, class: Class, equal: bool, call: &Call, element: usize, exact: bool) -> Result<(), Left> {
+    /// `measured`: whether such calls are among those of which it may have been measured what they take natively.
+    fn chosen(&mut self, class: Class, measured: bool, call: &Call, element: usize, exact: bool) -> Result<(), Left> {
         (self.bytes, self.class) = (call.count * element, class);
         let form = match &self.start {
             Some(start) if start.is_chosen() => return Ok(()),
@@ -207,7 +212,7 @@ impl Ours {
         }
         // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
         let own = unsafe { &mut *self.own };
-        if equal && own.native_is_faster(call, element) {
+        if measured && own.native_is_faster(call, element) {
             self.remember(quick::always(), None);
             return Err(Left::ToMpi("measured faster"));
         }
@@ -334,6 +339,7 @@ impl Ours {
             return Ok(transfer.wait()?);
         }
         let buffers = Buffers { send: sent.start, receive: received.start };
+        let is_plain = call.layout.is_none();
         let planned = Operation::lent(op.as_ref(), |operator| {
             let planned = cube.plan_raw(call, &options, element, operator)?;
             cube.run_planned(&planned, buffers, operator)?;
@@ -345,9 +351,9 @@ impl Ours {
         back.returned(&received);
         // With the program's own buffers, such a call can be made again without a look at what it is. (To that a long one owes nothing, and its plan
         // may be long, too.)
-        let is_known = self.bytes <= LONGEST_KNOWN && sent.is_direct() && received.is_direct() && self.key.is_some();
-        if let Some(stands) = self.stands.filter(|_| is_known) {
-            let again = Again { own: self.own, cube: Rc::clone(cube), planned, operation: op, first: self.first };
+        let is_known = is_plain && planned.bytes() <= LONGEST_KNOWN && sent.is_direct() && received.is_direct();
+        if let Some(stands) = self.stands.filter(|_| is_known && self.key.is_some()) {
+            let again = Again { own: self.own, cube: Rc::clone(cube), planned, operation: op };
             self.remember(stands, Some(again));
         }
         Ok(())

@@ -229,8 +229,13 @@ pub fn takes_any_type_of_nothing(alone: MPI_Comm) -> bool {
 }
 
 pub fn is_null_type(datatype: MPI_Datatype) -> bool {
+    is_null_word(word(datatype))
+}
+
+/// The same of what [`word`] makes of a datatype.
+pub fn is_null_word(of_type: usize) -> bool {
     // SAFETY: a constant of the support library.
-    word(datatype) == word(unsafe { ffi::RSMPI_DATATYPE_NULL }) || word(datatype) == 0
+    of_type == word(unsafe { ffi::RSMPI_DATATYPE_NULL }) || of_type == 0
 }
 
 pub fn is_null_comm(comm: MPI_Comm) -> bool {

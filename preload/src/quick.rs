@@ -23,8 +23,9 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering:
 pub struct Key {
     count: usize,
     datatype: usize,
-    /// An operation, or the count and the datatype of another buffer.
+    /// An operation, or the datatype of what is received.
     other: usize,
+    /// The count of that; of a call that has lists, how many entries of them this rank reads.
     other_count: usize,
     /// The root, and what is seen of the buffers.
     form: usize,
@@ -36,8 +37,6 @@ pub struct Again {
     pub cube: Rc<Hypercube>,
     pub planned: RawPlan<'static>,
     pub operation: Option<Operation>,
-    /// Bytes from the address of a buffer to its data.
-    pub first: isize,
 }
 
 /// Who makes a call.
@@ -109,7 +108,8 @@ impl Key {
         Key { count: count as usize, datatype: native::word(datatype), form, ..Key::NOTHING }
     }
 
-    /// Of a call that has blocks of one length. (What counts at its root alone is compared on all ranks: that makes a call known less often only.)
+    /// Of a call that has blocks of one length. (Arguments that count at the root alone are part of it on all ranks: a call that differs in them
+    /// is merely not known.)
     #[inline(always)]
     pub fn of_blocks(
         [send_count, receive_count]: [i64; 2],
@@ -121,6 +121,17 @@ impl Key {
         let (datatype, other) = (native::word(send_type), native::word(receive_type));
         let (count, other_count) = (send_count as usize, receive_count as usize);
         Key { count, datatype, other, other_count, form: form(root, send, receive) }
+    }
+
+    /// Of a call that has lists of counts, which are others in every call: who makes it depends on no more than this if it makes sense.
+    #[inline(always)]
+    pub fn of_lists(types: [MPI_Datatype; 2], root: i64, send: *const c_void, receive: *const c_void) -> Key {
+        Key::of_blocks([0; 2], types, root, send, receive)
+    }
+
+    /// The same, where this rank reads so many entries.
+    pub fn reading(self, entries: usize) -> Key {
+        Key { other_count: entries, ..self }
     }
 
     #[inline(always)]
@@ -143,8 +154,8 @@ impl Key {
     /// numbers do not wait for each other.
     #[inline(always)]
     fn place(&self, comm: MPI_Comm) -> usize {
-        let Key { count, datatype, other, other_count, form } = *self;
-        let numbers = count.wrapping_add(other_count) ^ form << 24;
+        let Key { count, datatype, other, form, .. } = *self;
+        let numbers = count ^ form << 24;
         let handles = native::word(comm) ^ datatype ^ other.rotate_left(20);
         let numbers = (numbers as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mixed = numbers ^ (handles as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
@@ -164,15 +175,7 @@ fn form(root: i64, send: *const c_void, receive: *const c_void) -> usize {
 #[inline(always)]
 pub fn who(kind: Kind, comm: MPI_Comm, key: Key) -> Who {
     let known = &TABLES[kind as usize].known[key.place(comm)];
-    let Key { count, datatype, other, other_count, form } = key;
-    // (With another root a call may be one that MPI refuses, and a rank makes alone: it is none of those for which something stands.)
-    let is_it = known.comm.load(Relaxed) == native::word(comm)
-        && known.count.load(Relaxed) == count
-        && known.datatype.load(Relaxed) == datatype
-        && known.other.load(Relaxed) == other
-        && known.other_count.load(Relaxed) == other_count
-        && known.form.load(Relaxed) == form;
-    if !is_it {
+    if !known.is(comm, key) || known.other_count.load(Relaxed) != key.other_count {
         return Who::Unknown;
     }
     let again = known.again.load(Relaxed);
@@ -184,16 +187,27 @@ pub fn who(kind: Kind, comm: MPI_Comm, key: Key) -> Who {
     }
 }
 
+/// Whether a call that has lists is known to go to MPI, if it makes sense, which is asked with how many entries this rank reads. Then it is one
+/// fewer for which that is known.
+#[inline(always)]
+pub fn is_native(kind: Kind, comm: MPI_Comm, key: Key, makes_sense: impl FnOnce(usize) -> bool) -> bool {
+    let known = &TABLES[kind as usize].known[key.place(comm)];
+    // SAFETY: as above.
+    known.is(comm, key)
+        && makes_sense(known.other_count.load(Relaxed))
+        && trial::use_up(unsafe { &*known.stands.load(Relaxed) })
+}
+
 /// Remembers who makes a call, for as many calls as a number says that is there as long as the communicator. Several threads would see one
 /// part of what another one writes.
 pub fn remember(kind: Kind, comm: MPI_Comm, key: Option<Key>, stands: *const AtomicU64, again: Option<Again>) {
     let Some(key) = key else { return };
     let facts = session::facts();
     let Key { count, datatype, other, other_count, form } = key;
-    // Another operation of the program's may come to have the same handle, on one rank alone, and whether it commutes says who makes the call.
-    let predefined = |word| word == 0 || facts.types.contains_key(&word);
+    // What is the program's may come to have the same handle, on one rank alone. (No datatype is one that does not count.)
+    let is_type = |word| native::is_null_word(word) || facts.types.contains_key(&word);
     let is_operation = || facts.operations.iter().any(|(known, _)| *known == other);
-    if !predefined(datatype) || !predefined(other) && !is_operation() {
+    if !is_type(datatype) || !is_type(other) && !is_operation() {
         return;
     }
     if facts.asked.report.is_some() || session::several_threads() || EXPLAINED.load(Relaxed) {
@@ -215,6 +229,18 @@ pub fn remember(kind: Kind, comm: MPI_Comm, key: Option<Key>, stands: *const Ato
 }
 
 impl Known {
+    /// Whether it is such a call, but for a second count. (With another root a call may be one that MPI refuses, and a rank makes alone: it is
+    /// none of those for which something stands.)
+    #[inline(always)]
+    fn is(&self, comm: MPI_Comm, key: Key) -> bool {
+        let Key { count, datatype, other, form, .. } = key;
+        self.comm.load(Relaxed) == native::word(comm)
+            && self.count.load(Relaxed) == count
+            && self.datatype.load(Relaxed) == datatype
+            && self.other.load(Relaxed) == other
+            && self.form.load(Relaxed) == form
+    }
+
     fn forget(&self) {
         self.comm.store(NONE, Relaxed);
         let again = self.again.swap(std::ptr::null_mut(), Relaxed);
@@ -257,8 +283,8 @@ pub unsafe fn again(
     let again = Rc::from_raw(again);
     let turn = turn::take();
     ((*again.own).left, (*again.own).last) = (None, Weak::new());
-    let at = |address: *const c_void| address.cast::<u8>().wrapping_offset(again.first);
-    let buffers = Buffers { send: at(send), receive: at(receive).cast_mut() };
+    // The data of predefined datatypes begins where they do.
+    let buffers = Buffers { send: send.cast(), receive: receive.cast_mut().cast() };
     let outcome =
         Operation::lent(again.operation.as_ref(), |operator| again.cube.run_planned(&again.planned, buffers, operator));
     match outcome {

@@ -37,7 +37,7 @@ impl Transport for Alone {
         Err(Error::Packet)
     }
 
-    fn receive(&mut self, _: Token, _: Stamp, _: usize, _: &[Span]) -> Result<bool> {
+    fn receive(&mut self, _: Token, _: Stamp, _: usize, _: &[Span], _: bool) -> Result<bool> {
         Err(Error::Packet)
     }
 

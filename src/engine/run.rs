@@ -212,7 +212,7 @@ impl Run {
                 };
                 let is_complete = match sends {
                     true => means.transport.send(token, stamp, peer, spans)?,
-                    false => means.transport.receive(token, stamp, peer, spans)?,
+                    false => means.transport.receive(token, stamp, peer, spans, around.attended)?,
                 };
                 if is_complete {
                     self.complete(index, around);

@@ -131,8 +131,8 @@ pub(crate) trait Transport {
     /// Starts to send the spans as one message of a call. Whether that is complete at once: then its token is not reported.
     fn send(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<bool>;
 
-    /// Starts to receive one message of a call into the spans; the same.
-    fn receive(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<bool>;
+    /// Starts to receive one message of a call into the spans; the same. If the call is `attended`, somebody waits for it at once.
+    fn receive(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span], attended: bool) -> Result<bool>;
 
     /// Moves on what can move and reports what is complete; whether anything has moved. With `all` nothing else can start before
     /// all that is under way is complete, so that it may be reported together.

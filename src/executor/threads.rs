@@ -105,7 +105,7 @@ impl Transport for Threads {
         Ok(true)
     }
 
-    fn receive(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<bool> {
+    fn receive(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span], _: bool) -> Result<bool> {
         self.receives.entry(peer).or_default().push_back((token, stamp, spans.to_vec()));
         Ok(false)
     }

@@ -244,6 +244,12 @@ impl RawPlan<'_> {
     pub fn choice(&self) -> &Choice {
         &self.plan.choice
     }
+
+    /// Bytes of the larger one of this rank's buffers.
+    pub fn bytes(&self) -> usize {
+        let (sent, received) = self.plan.lengths;
+        sent.max(received) * self.plan.element
+    }
 }
 
 /// A raw call that has been started. Dropping it waits.

@@ -2,10 +2,10 @@
 
 use super::{block_is_nowhere, How, Left, Native, WRONG};
 use crate::communicator::Cube;
-use crate::datatype::{Blocks, Data};
+use crate::datatype::{Blocks, Data, Layout};
 use crate::native::ffi::{MPI_Comm, MPI_Count, MPI_Datatype};
 use crate::{session, turn};
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
 /// A list of counts or displacements, one a rank.
@@ -24,6 +24,12 @@ pub(super) enum Reads {
     Root(i64),
     /// Nobody's: they stand for nothing.
     None,
+}
+
+/// Whether a count is one of a call that makes sense whatever its datatype.
+#[inline]
+pub fn is_short(count: i64) -> bool {
+    (0..=i64::from(c_int::MAX)).contains(&count)
 }
 
 /// How many entries lists have that are read when a call is started, if that may be later: the program need not have them any more then.
@@ -65,6 +71,15 @@ impl List {
         }
     }
 
+    /// Whether so many counts are none that MPI refuses, and there are displacements.
+    ///
+    /// # Safety
+    /// The list has so many entries, if it is one.
+    #[inline]
+    pub unsafe fn makes_sense(&self, displacements: &List, entries: usize) -> bool {
+        entries == 0 || !self.is_null() && !displacements.is_null() && (0..entries).all(|rank| is_short(self.get(rank)))
+    }
+
     pub fn is_null(&self) -> bool {
         match self {
             List::Ints(list) => list.is_null(),
@@ -89,8 +104,11 @@ impl List {
 /// Blocks of one datatype with the counts and displacements of lists. They make sense; what else there is to know of each is not worked out
 /// for a call that may be MPI's.
 pub(super) struct Listed<'l> {
-    /// As if there were one element a rank.
-    all: Data,
+    /// Where the displacements begin.
+    at: *mut u8,
+    datatype: MPI_Datatype,
+    layout: Layout,
+    ranks: usize,
     counts: &'l List,
     displacements: &'l List,
     /// The bytes of the longest block.
@@ -98,32 +116,40 @@ pub(super) struct Listed<'l> {
 }
 
 impl<'l> Listed<'l> {
+    /// Blocks of so many ranks.
+    ///
     /// # Safety
-    /// The lists have as many entries as there are elements.
-    pub unsafe fn of(all: Data, counts: &'l List, displacements: &'l List) -> Result<Listed<'l>, Left> {
+    /// The lists have as many entries.
+    pub unsafe fn of(
+        ranks: usize,
+        (at, datatype, layout): (*const c_void, MPI_Datatype, Layout),
+        counts: &'l List,
+        displacements: &'l List,
+    ) -> Result<Listed<'l>, Left> {
         if counts.is_null() || displacements.is_null() {
             return Err(WRONG);
         }
         let mut most = 0;
-        for rank in 0..all.count {
+        for rank in 0..ranks {
             let count = usize::try_from(counts.get(rank)).map_err(|_| WRONG)?;
-            if block_is_nowhere(all.at.cast_const().cast(), displacements.get(rank) as isize, count, &all.layout) {
+            if block_is_nowhere(at, displacements.get(rank) as isize, count, &layout) {
                 return Err(WRONG);
             }
             most = most.max(count);
         }
-        Ok(Listed { all, counts, displacements, longest: most * all.layout.size })
+        let (at, longest) = (at.cast_mut().cast(), most * layout.size);
+        Ok(Listed { at, datatype, layout, ranks, counts, displacements, longest })
     }
 
     pub fn block(&self, rank: usize) -> Data {
         // SAFETY: there is an entry of each rank, and a count is no less than 0.
         let (count, displacement) = unsafe { (self.counts.get(rank), self.displacements.get(rank)) };
-        let at = self.all.at.wrapping_offset(displacement as isize * self.all.layout.extent);
-        Data { at, count: count as usize, ..self.all }
+        let at = self.at.wrapping_offset(displacement as isize * self.layout.extent);
+        Data { at, count: count as usize, datatype: self.datatype, layout: self.layout }
     }
 
     pub fn blocks(&self) -> Blocks {
-        Blocks((0..self.all.count).map(|rank| self.block(rank)).collect())
+        Blocks((0..self.ranks).map(|rank| self.block(rank)).collect())
     }
 }
 

@@ -42,6 +42,11 @@ pub unsafe fn bcast(
     })
 }
 
+/// What a call that has lists may be known by, where MPI does not look at more of it than its counts.
+fn key_of_lists(types: [MPI_Datatype; 2], root: i64, send: Address, receive: Address) -> Option<Key> {
+    cfg!(open_mpi).then(|| Key::of_lists(types, root, send, receive))
+}
+
 fn same_type(one: MPI_Datatype, other: MPI_Datatype) -> bool {
     native::word(one) == native::word(other)
 }
@@ -49,7 +54,7 @@ fn same_type(one: MPI_Datatype, other: MPI_Datatype) -> bool {
 /// What a rank gives of its own does not lie in its block of all: [`Ours::apart`] as MPIs look for it that do.
 fn own_block_apart(ours: &mut Ours, own: &Data, block: &Data) -> Result<(), super::Left> {
     if session::facts().refuses_aliases {
-        // That is more than a key has of buffers.
+        // Whether they are apart is not in a key.
         ours.key = None;
     }
     let empty = own.count == 0 || block.count == 0;
@@ -220,7 +225,8 @@ pub unsafe fn gatherv(
 ) -> c_int {
     let entries = kept(native, comm, Reads::Root(root));
     let (receive_counts, displacements) = (receive_counts.kept(entries), displacements.kept(entries));
-    serve(native, comm, None, move |ours| {
+    let key = key_of_lists([send_type, receive_type], root, send, receive);
+    serve(native, comm, key, move |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
         let all = is_root.then(|| ours.listed(receive, &receive_counts, &displacements, receive_type)).transpose()?;
@@ -234,7 +240,7 @@ pub unsafe fn gatherv(
         }
         let longest = all.as_ref().map_or(own.len(), |all| all.longest);
         let call = ours.call(Collective::Gather, longest).with_root(root);
-        ours.choose_of(Class::Any, &call)?;
+        ours.choose_of_lists(if is_root { ours.size } else { 0 }, &call)?;
         let all = all.map(|all| all.blocks());
         let mut call = call.with_layout(lengths(ours, all.as_ref(), own.len()));
         if let Some(all) = &all {
@@ -265,7 +271,8 @@ pub unsafe fn scatterv(
 ) -> c_int {
     let entries = kept(native, comm, Reads::Root(root));
     let (send_counts, displacements) = (send_counts.kept(entries), displacements.kept(entries));
-    serve(native, comm, None, move |ours| {
+    let key = key_of_lists([send_type, receive_type], root, send, receive);
+    serve(native, comm, key, move |ours| {
         let root = ours.root(root)?;
         let is_root = ours.rank == root;
         let all = is_root.then(|| ours.listed(send, &send_counts, &displacements, send_type)).transpose()?;
@@ -279,7 +286,7 @@ pub unsafe fn scatterv(
         let block = own.or(all.as_ref().map(|all| all.block(root))).ok_or(WRONG)?;
         let longest = all.as_ref().map_or(block.len(), |all| all.longest);
         let call = ours.call(Collective::Scatter, longest).with_root(root);
-        ours.choose_of(Class::Any, &call)?;
+        ours.choose_of_lists(if is_root { ours.size } else { 0 }, &call)?;
         let all = all.map(|all| all.blocks());
         let mut call = call.with_layout(lengths(ours, all.as_ref(), block.len()));
         if let Some(all) = &all {
@@ -338,7 +345,7 @@ unsafe fn exchange(
     blocks: impl FnOnce() -> (Option<Blocks>, Blocks),
 ) -> Result<(), super::Left> {
     let call = ours.call(Collective::AllToAll, longest);
-    ours.choose_of(Class::Any, &call)?;
+    ours.choose_of_lists(ours.size, &call)?;
     let (sent, received) = blocks();
     let from = sent.as_ref().unwrap_or(&received);
     let row = Lengths::of_row(ours.rank, &from.lengths(), &received.lengths());
@@ -368,7 +375,8 @@ pub unsafe fn alltoallv(
     let [sends, receives] = [kept(native, comm, sends), kept(native, comm, receives)];
     let (send_counts, send_displacements) = (send_counts.kept(sends), send_displacements.kept(sends));
     let (receive_counts, receive_displacements) = (receive_counts.kept(receives), receive_displacements.kept(receives));
-    serve(native, comm, None, move |ours| {
+    let key = key_of_lists([send_type, receive_type], 0, send, receive);
+    serve(native, comm, key, move |ours| {
         if alike {
             ours.apart(send, receive)?;
         }

@@ -52,7 +52,7 @@ static void blocks(MPI_Comm comm, int t) {
 #define FRESH memset(all, -1, sizeof all)
 #define BLOCK(from, at) (all[(from) * count] == (at) && all[(from) * count + count - 1] == (at) + count - 1)
     FRESH;
-    MPI_Gather(own, count, MPI_INT, all, is_root ? pairs : t, is_root ? pair : MPI_DOUBLE, root, comm);
+    MPI_Gather(own, count, MPI_INT, all, is_root ? pairs : t, is_root ? pair : MPI_DATATYPE_NULL, root, comm);
     for (int i = 0; i < size; i++) right &= is_root ? BLOCK(i, 1000 * i + 10 * t) : all[i] == -1;
     check(right && all[size * count] == -1, "a gather", t);
     FRESH;
@@ -72,7 +72,7 @@ static void blocks(MPI_Comm comm, int t) {
     check(right && all[size * count] == -1, "an all-gather", t);
     FRESH;
     memcpy(all + rank * count, own, count * sizeof(int));
-    MPI_Allgather(MPI_IN_PLACE, count, MPI_INT, all, count, MPI_INT, comm);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, count, MPI_INT, comm);
     for (int i = 0; i < size; i++) right &= BLOCK(i, 1000 * i + 10 * t);
     check(right && all[size * count] == -1, "an all-gather in place", t);
     FRESH;
@@ -83,6 +83,19 @@ static void blocks(MPI_Comm comm, int t) {
     MPI_Alltoall(MPI_IN_PLACE, count, MPI_INT, all, count, MPI_INT, comm);
     for (int i = 0; i < size; i++) right &= BLOCK(i, 1000 * i + 10 * t + rank * count);
     check(right, "an all-to-all in place", t);
+    FRESH;
+    MPI_Datatype made; /* another one every time, under what may be the same handle */
+    MPI_Type_contiguous(count, MPI_INT, &made), MPI_Type_commit(&made);
+    MPI_Alltoall(own, 1, made, all, count, MPI_INT, comm);
+    MPI_Type_free(&made);
+    for (int i = 0; i < size; i++) right &= BLOCK(i, 1000 * i + 10 * t + rank * count);
+    check(right && all[size * count] == -1, "an all-to-all of a type of its own", t);
+    FRESH;
+    int counts[MOST], before = 0;
+    for (int i = 0; i < size; i++) counts[i] = t % 4 ? count : i % 3, before += i < rank ? counts[i] : 0;
+    MPI_Reduce_scatter(own, all, counts, MPI_INT, MPI_MAX, comm);
+    for (int i = 0; i < counts[rank]; i++) right &= all[i] == 1000 * (size - 1) + 10 * t + before + i;
+    check(right && all[counts[rank]] == -1, "a reduction of blocks", t);
     FRESH;
     MPI_Reduce_scatter_block(own, all, count, MPI_INT, t % 5 ? MPI_MAX : MPI_MIN, comm);
     check(BLOCK(0, 1000 * (t % 5 ? size - 1 : 0) + 10 * t + rank * count) && all[count] == -1, "a reduction to all", t);
@@ -100,7 +113,7 @@ static void many(MPI_Comm comm, int t) {
     check(right, "one of many", t);
 }
 
-/* Calls that are known but for their buffers, which make no sense: what comes of them is what comes of them natively. */
+/* Calls that are known but for their buffers, a count or a root, which make no sense: what comes of them is what comes of them natively. */
 #define WRONG(call)                                                                                                  \
     do {                                                                                                             \
         int classes[2];                                                                                              \

@@ -14,6 +14,10 @@ static void refused(int code) {
     if (code == MPI_SUCCESS) printf("rank %d: wrong: a call that makes no sense\n", rank), wrong = 1;
 }
 
+static void made(int code) {
+    if (code != MPI_SUCCESS) printf("rank %d: wrong: a call that is not made\n", rank), wrong = 1;
+}
+
 /* A sum of all ranks. */
 static void together(MPI_Comm comm) {
     int mine = rank + 1, sum = 0;
@@ -51,6 +55,29 @@ static void many(int count) {
     }
 }
 
+/* The same of calls with blocks, and with lists of counts that are others in every call. */
+static void blocks(void) {
+    int *counts = malloc(3 * size * sizeof(int)), *places = counts + size, *none = places + size;
+    for (int r = 0; r < size; r++) places[r] = 8 * r, none[r] = -(r == size - 1);
+    for (int call = 0; call < 3000; call++) {
+        int other = call == 300 && rank == 0 ? 4000 : 0;
+        for (int r = 0; r < size; r++) counts[r] = 1 + (call + r + rank) % 7;
+        while (other--) {
+            refused(MPI_Alltoallv(numbers, counts, places, MPI_INT, all, none, places, MPI_INT, MPI_COMM_WORLD));
+            refused(MPI_Gatherv(numbers, -1, MPI_INT, all, counts, places, MPI_INT, size - 1, MPI_COMM_WORLD));
+            refused(MPI_Scatterv(numbers, none, places, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD));
+            refused(MPI_Alltoall(numbers, -1, MPI_INT, all, -1, MPI_INT, MPI_COMM_WORLD));
+            refused(MPI_Gather(numbers, 1, MPI_INT, all, 1, MPI_INT, size + other, MPI_COMM_WORLD));
+        }
+        made(MPI_Alltoallv(numbers, counts, places, MPI_INT, all, counts, places, MPI_INT, MPI_COMM_WORLD));
+        made(MPI_Gatherv(numbers, counts[size - 1], MPI_INT, all, counts, places, MPI_INT, size - 1, MPI_COMM_WORLD));
+        made(MPI_Scatterv(numbers, counts, places, MPI_INT, all, counts[0], MPI_INT, 0, MPI_COMM_WORLD));
+        made(MPI_Alltoall(numbers, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD));
+        made(MPI_Gather(numbers, 1, MPI_INT, all, 1, MPI_INT, size - 1, MPI_COMM_WORLD));
+    }
+    free(counts);
+}
+
 int main(int argc, char **argv) {
     MPI_Comm comm;
     MPI_Init(&argc, &argv);
@@ -59,7 +86,7 @@ int main(int argc, char **argv) {
     if (argc > 1) {
         /* Nothing stands before the machine has been measured. */
         for (int call = 0; call < 8200; call++) MPI_Barrier(MPI_COMM_WORLD);
-        many(1), many(1000), many(10000);
+        many(1), many(1000), many(10000), blocks();
     } else {
         few(MPI_COMM_WORLD);
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -356,15 +356,13 @@ impl SharedMemory {
         // To copy a long one now would hold up sends that may start.
         let bytes = total(spans);
         if bytes <= SHORT && peer.receives.is_empty() && peer.current.is_none() && peer.aside.is_empty() {
-            let mut next = Receiving::next(&mut peer.here, bytes);
-            for _ in 1..looks {
-                if next.is_some() {
-                    break;
+            let look = |nth| {
+                if nth > 0 {
+                    std::hint::spin_loop();
                 }
-                std::hint::spin_loop();
-                next = Receiving::next(&mut peer.here, bytes);
-            }
-            if let Some(mut receiving) = next {
+                Receiving::next(&mut peer.here, bytes)
+            };
+            if let Some(mut receiving) = (0..looks).find_map(look) {
                 if receiving.message().is_of(stamp) && receiving.message().bytes == bytes as u64 {
                     receiving.advance(&mut peer.here, peer.process, spans);
                     return true;

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// Looks at shared memory between two looks at MPI's own messages, which other communicators' ranks may wait for.
 const LOOKS: u32 = 64;
 
-/// Looks for a message that is to be received, if there is nothing else to do, and nobody else wants the core. Measured on two cores of an AMD EPYC,
+/// Looks for a short message that is to be received, if no other one is under way, and nobody else wants the core. Measured on two cores of an AMD EPYC,
 /// calls of 8 and 64 B: all-gathers, exchanges and sums take .85 to .9 of the time that they take with one look; 100 won no more.
 const AT_ONCE: u32 = 20;
 
@@ -85,6 +85,15 @@ impl MpiTransport {
         Ok((transport, found))
     }
 
+    /// After a look at shared memory: every now and then MPI's own messages go on, too.
+    #[inline]
+    fn has_looked(&mut self) {
+        self.looks = self.looks.wrapping_add(1);
+        if self.looks.is_multiple_of(LOOKS) && !self.messages.any() {
+            self.messages.make_progress(self.rank);
+        }
+    }
+
     /// The memory shared with a rank, and that rank's place in it.
     fn shared_with(&mut self, peer: usize) -> Option<(usize, &mut SharedMemory)> {
         let memory = self.shared_memory.as_mut()?;
@@ -130,10 +139,17 @@ impl Transport for MpiTransport {
         }
     }
 
-    fn receive(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span]) -> Result<bool> {
-        let looks = if self.crowded || self.messages.any() { 1 } else { AT_ONCE };
+    fn receive(&mut self, token: Token, stamp: Stamp, peer: usize, spans: &[Span], attended: bool) -> Result<bool> {
+        // (Where receives go first, the other rank waits for what this one sends next.)
+        let is_alone = attended && !self.crowded && !self.receives_first() && !self.messages.any();
         match self.shared_with(peer) {
-            Some((place, memory)) => Ok(memory.receive(token, stamp, place, spans, looks)),
+            Some((place, memory)) => {
+                let is_complete = memory.receive(token, stamp, place, spans, if is_alone { AT_ONCE } else { 1 });
+                if is_complete {
+                    self.has_looked();
+                }
+                Ok(is_complete)
+            }
             None => self.messages.receive(token, stamp, peer, spans).map(|()| false),
         }
     }
@@ -143,12 +159,10 @@ impl Transport for MpiTransport {
             Some(memory) => memory.advance(done)?,
             None => false,
         };
-        self.looks = self.looks.wrapping_add(1);
+        self.has_looked();
         if self.messages.any() {
             let shared = self.shared_memory.iter().any(|memory| memory.under_way().next().is_some());
             moved |= self.messages.advance(all && !shared, looks, done)?;
-        } else if self.looks.is_multiple_of(LOOKS) {
-            self.messages.make_progress(self.rank);
         }
         Ok(moved)
     }
