@@ -19,7 +19,7 @@ extern "C" {
 
 /* Writes what the last collective call on the communicator did on this rank, and why: which algorithm or native MPI, rounds, bytes,
  * predicted time. At most `room` bytes, the zero that ends it included. (Before a program asks for the first time, calls that come again and
- * are known to be native MPI's leave no trace: then it is told of the last one that did. Ask once at the beginning to be told of all.) */
+ * are known to be native MPI's leave no trace: the answer is then about the last call that left one. Ask once at the beginning to be told of all.) */
 int hypercoll_explain_last(MPI_Comm comm, char *text, size_t room);
 
 /* From now on, a collective runs by this algorithm on this communicator (NULL: the library chooses). `collective` is one of the names

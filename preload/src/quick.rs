@@ -123,7 +123,7 @@ impl Key {
         Key { count, datatype, other, other_count, form: form(root, send, receive) }
     }
 
-    /// Of a call that has lists of counts, which are others in every call: who makes it depends on no more than this if it makes sense.
+    /// Of a call that has lists of counts, which may differ from call to call: who makes it depends on no more than this if it makes sense.
     #[inline(always)]
     pub fn of_lists(types: [MPI_Datatype; 2], root: i64, send: *const c_void, receive: *const c_void) -> Key {
         Key::of_blocks([0; 2], types, root, send, receive)

@@ -217,9 +217,17 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
                 (*own).last = Rc::downgrade(&cube);
             }
             let by = cube.last_algorithm().unwrap_or("nothing to do");
+            let (mut transfer, mut failed) = (transfer, None);
+            if step == Step::Once && transfer.as_ref().is_some_and(Transfer::is_over) {
+                failed = transfer.take().and_then(|transfer| transfer.finish().err());
+                note(kind, form, bytes, by, since, &turn);
+                if failed.is_none() {
+                    return handle::over(into);
+                }
+            }
             let again = (step == Step::Prepare).then(|| Again { plan: Box::new(plan), size, options, tag: 0 });
             let handle = ffi::RSMPI_REQUEST_NULL;
-            let (failed, code) = (None, SUCCESS);
+            let code = SUCCESS;
             let request = Request {
                 handle,
                 kind,
@@ -251,6 +259,14 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
     }
 }
 
+/// Counts a call of ours that is over, if calls are counted.
+fn note(kind: Kind, form: Form, bytes: usize, by: &'static str, since: Option<Instant>, turn: &Turn) {
+    if let Some(since) = since {
+        let seconds = since.elapsed().as_secs_f64();
+        session::tables(turn).note((kind, form), bytes, By::Ours(by), seconds, None);
+    }
+}
+
 impl Requests {
     fn know(&mut self, request: *mut Request, handle: MPI_Request) {
         self.known.insert(native::word(handle), request);
@@ -279,10 +295,7 @@ impl Request {
     unsafe fn end(&mut self, turn: &Turn) {
         let Some(transfer) = self.transfer.take() else { return };
         self.failed = transfer.finish().err();
-        if let Some(since) = self.since {
-            let seconds = since.elapsed().as_secs_f64();
-            session::tables(turn).note((self.kind, self.form()), self.bytes, By::Ours(self.by), seconds, None);
-        }
+        note(self.kind, self.form(), self.bytes, self.by, self.since, turn);
     }
 
     /// Raises what has gone wrong, if anything has, once; its code. A handler of the program's may ask for the request meanwhile.

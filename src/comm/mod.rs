@@ -463,6 +463,7 @@ impl Hypercube {
     fn execute(&self, mut engine: RefMut<Engine>, plan: Rc<Plan>, arguments: &mut Arguments) -> Result<()> {
         let start = (plan.choice.predicted >= TIMED_FROM).then(Instant::now);
         let ticket = engine.start(&plan, arguments, true);
+        engine.see_to_others(ticket);
         let outcome = engine.wait(ticket);
         drop(engine);
         self.note(plan, start.map(|start| start.elapsed().as_secs_f64()));

@@ -60,7 +60,7 @@ pub(crate) struct Engine {
     done: Vec<Token>,
     spans: Vec<Span>,
     waiting: Waiting,
-    /// Calls that were over as soon as they had started.
+    /// Blocking calls that were over as soon as they had started.
     over_at_once: u32,
 }
 
@@ -282,13 +282,6 @@ impl Engine {
     /// # Panics
     /// With what a function of the user's has panicked with.
     pub fn wait(&mut self, ticket: Ticket) -> Result<()> {
-        if self.is_over(ticket) {
-            // Calls of other communicators go on as well where none is ever waited for.
-            self.over_at_once = self.over_at_once.wrapping_add(1);
-            if self.over_at_once.is_multiple_of(LOOKS) {
-                poll_others();
-            }
-        }
         while !self.is_over(ticket) {
             let products = self.active.iter().any(|&place| self.executions[place as usize].has_products());
             let looks = if products { 1 } else { LOOKS };
@@ -299,6 +292,20 @@ impl Engine {
             }
         }
         self.take(ticket)
+    }
+
+    /// After the start of a blocking call: others go on as well where each is over as soon as it has started, and nobody ever waits.
+    #[inline]
+    pub fn see_to_others(&mut self, ticket: Ticket) {
+        if self.is_over(ticket) {
+            self.over_at_once = self.over_at_once.wrapping_add(1);
+            if self.over_at_once.is_multiple_of(LOOKS) {
+                if self.is_busy() {
+                    self.poll();
+                }
+                poll_others();
+            }
+        }
     }
 
     /// The outcome of a call that is over.

@@ -250,16 +250,17 @@ impl Compared {
         faster(&self.native, fastest).then_some([self.native.median, fastest.median])
     }
 
-    /// What a tuning file keeps: all of ours, the choice first, and native MPI if it is faster. Of those that take as long in comparison
+    fn timed(&self, by: By, time: f64) -> Timed {
+        let Call { collective, .. } = self.call;
+        Timed { collective, bytes: self.bytes, by, time: super::four_digits(time) }
+    }
+
+    /// What a tuning file keeps of ours, the choice first (and native MPI if it is faster). Of those that take as long in comparison
     /// with the choice as is predicted, and what noise adds, it keeps the time that is predicted: what noise makes the first of several
     /// that are alike here would be chosen in place of the right one elsewhere.
-    pub fn kept(&self) -> Vec<Timed> {
-        let timed = |by, time: f64| {
-            let Call { collective, .. } = self.call;
-            Timed { collective, bytes: self.bytes, by, time: super::four_digits(time) }
-        };
+    fn of_ours(&self) -> impl Iterator<Item = Timed> + '_ {
         let (choice, first) = &self.ours[0];
-        let ours = self.ours.iter().enumerate().map(|(nth, (candidate, summary))| {
+        self.ours.iter().enumerate().map(|(nth, (candidate, summary))| {
             let expected = scaled(first, candidate.predicted / choice.predicted);
             let noise = !faster(summary, &expected) && !faster(&expected, summary);
             let mut time = if noise { expected.median } else { summary.median };
@@ -267,35 +268,42 @@ impl Compared {
             if nth > 0 && !faster(summary, first) {
                 time = time.max(BEHIND * first.median);
             }
-            timed(By::ours(candidate.algorithm, &candidate.parameters, ELEMENT), time)
-        });
-        ours.chain(self.native_is_faster().map(|[time, _]| timed(By::Native, time))).collect()
+            self.timed(By::ours(candidate.algorithm, &candidate.parameters, ELEMENT), time)
+        })
     }
 }
 
 impl Calls {
     /// What a tuning file keeps, by collective and size.
     pub fn kept(&self) -> Checked {
-        let mut compared = self.compared.clone();
+        let mut compared: Vec<&Compared> = self.compared.iter().collect();
         compared.sort_by_key(|compared| (compared.call.collective, compared.bytes));
-        let collectives = compared.chunk_by_mut(|a, b| a.call.collective == b.call.collective);
-        collectives.for_each(no_longer_than_longer_ones);
-        Checked { spread: self.spread.clone(), times: compared.iter().flat_map(Compared::kept).collect() }
+        let collectives = compared.chunk_by(|a, b| a.call.collective == b.call.collective);
+        Checked { spread: self.spread.clone(), times: collectives.flat_map(kept).collect() }
     }
 }
 
-/// Calls of one collective, the shortest ones first: what one of ours took of a longer call, it takes of a shorter one at most. So where the
-/// order of short calls drowns in noise at one size, it is that of the next.
-fn no_longer_than_longer_ones(compared: &mut [Compared]) {
+/// What a tuning file keeps of calls of one collective, the shortest ones first. What one of ours took of a longer call, it takes of a shorter one
+/// at most: where it drowns in noise at one size whether it is faster than the choice, the next one tells.
+fn kept(compared: &[&Compared]) -> Vec<Timed> {
     let mut least: Vec<(By, Summary)> = Vec::new();
-    for (candidate, summary) in compared.iter_mut().rev().flat_map(|compared| &mut compared.ours) {
-        let by = By::ours(candidate.algorithm, &candidate.parameters, ELEMENT);
-        match least.iter_mut().find(|(known, _)| *known == by) {
-            Some((_, least)) if least.median < summary.median => *summary = *least,
-            Some((_, least)) => *least = *summary,
-            None => least.push((by, *summary)),
+    let mut all = Vec::new();
+    for compared in compared.iter().rev() {
+        let mut told = (*compared).clone();
+        let choice = compared.ours[0].1;
+        for (nth, (candidate, summary)) in told.ours.iter_mut().enumerate() {
+            let by = By::ours(candidate.algorithm, &candidate.parameters, ELEMENT);
+            let noise = nth > 0 && !faster(summary, &choice) && !faster(&choice, summary);
+            match least.iter_mut().find(|(known, _)| *known == by) {
+                Some((_, least)) if least.median < summary.median && noise => *summary = *least,
+                Some((_, least)) => *least = *summary,
+                None => least.push((by, *summary)),
+            }
         }
+        let native = compared.native_is_faster().map(|[time, _]| compared.timed(By::Native, time));
+        all.push(told.of_ours().chain(native).collect::<Vec<_>>());
     }
+    all.into_iter().rev().flatten().collect()
 }
 
 #[cfg(test)]
@@ -323,7 +331,7 @@ mod tests {
     #[test]
     fn noise_changes_no_order() {
         let order = |times: &[f64]| {
-            let mut kept = compared(times, 1.0).kept();
+            let mut kept = kept(&[&compared(times, 1.0)]);
             kept.retain(|timed| timed.by != By::Native);
             let first = kept[0].time;
             kept.iter().map(|timed| (100.0 * timed.time / first).round()).collect::<Vec<_>>()
@@ -333,7 +341,7 @@ mod tests {
         // As long as is predicted, and a little less; shorter than that by far, and by noise than the choice; and beyond doubt.
         let mut slower = compared(&[1.0, 1.96, 0.98, 0.8], 1.0);
         slower.ours[1..].iter_mut().for_each(|(candidate, _)| candidate.predicted *= 2.0);
-        let times: Vec<f64> = slower.kept().iter().map(|timed| timed.time / slower.ours[0].1.median).collect();
+        let times: Vec<f64> = kept(&[&slower]).iter().map(|timed| timed.time / slower.ours[0].1.median).collect();
         assert!((times[1] - 2.0).abs() < 1e-3 && times[2] > 1.0 && times[2] < 1.01 && times[3] < 0.81, "{times:?}");
     }
 
@@ -349,6 +357,9 @@ mod tests {
         };
         assert_eq!(first(&[1.0, 1.02], &[1.0, 0.8]), Some(1));
         assert_eq!(first(&[0.7, 1.02], &[1.0, 0.8]), Some(0));
+        // But of what its own samples tell, whatever else was slow meanwhile.
+        assert_eq!(first(&[1.0, 1.3], &[0.9, 0.8]), Some(0));
+        assert_eq!(first(&[1.0, 0.85], &[0.8, 1.0]), Some(1));
         assert_eq!(first(&[1.0, 0.8], &[1.0, 1.1]), Some(1));
         assert_eq!(first(&[1.0, 1.02], &[1.0, 1.02]), Some(0));
     }
@@ -369,19 +380,19 @@ mod tests {
 
     #[test]
     fn native_is_kept_where_it_is_faster_and_no_noise() {
-        let kept = |times: &[f64], native| compared(times, native).kept();
+        let kept_of = |times: &[f64], native| kept(&[&compared(times, native)]);
         let native = |kept: Vec<Timed>| kept.iter().any(|timed| timed.by == By::Native);
-        assert_eq!(kept(&[1.0, 1.04, 0.96], 0.96).len(), 3);
-        assert!(native(kept(&[1.0, 1.2, 0.9], 0.8)) && !native(kept(&[1.0, 1.2, 0.9], 0.88)));
+        assert_eq!(kept_of(&[1.0, 1.04, 0.96], 0.96).len(), 3);
+        assert!(native(kept_of(&[1.0, 1.2, 0.9], 0.8)) && !native(kept_of(&[1.0, 1.2, 0.9], 0.88)));
         // Only if it is faster than all of ours.
-        assert!(!native(kept(&[1.0, 1.2, 0.8], 0.9)));
+        assert!(!native(kept_of(&[1.0, 1.2, 0.8], 0.9)));
         // What is said of ours then is what the fastest took, even if noise may have made it the fastest.
         let fastest = compared(&[1.0, 0.97, 1.1], 0.8);
         assert_eq!(fastest.native_is_faster(), Some([fastest.native.median, fastest.ours[1].1.median]));
         // Too few samples tell nothing, whatever they say.
         let mut few = compared(&[1.0, 0.5], 0.1);
         few.ours[1].1.interval = None;
-        assert_eq!((few.kept().len(), few.better().is_some(), few.native_is_faster()), (2, false, None));
+        assert_eq!((kept(&[&few]).len(), few.better().is_some(), few.native_is_faster()), (2, false, None));
     }
 
     /// What is kept makes the library choose what was measured to be the fastest, and through a file as well.

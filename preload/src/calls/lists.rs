@@ -26,7 +26,7 @@ pub(super) enum Reads {
     None,
 }
 
-/// Whether a count is one of a call that makes sense whatever its datatype.
+/// Whether a count makes sense, whatever the datatype.
 #[inline]
 pub fn is_short(count: i64) -> bool {
     (0..=i64::from(c_int::MAX)).contains(&count)
@@ -71,7 +71,7 @@ impl List {
         }
     }
 
-    /// Whether so many counts are none that MPI refuses, and there are displacements.
+    /// Whether none of so many counts is one that MPI refuses, and there are displacements.
     ///
     /// # Safety
     /// The list has so many entries, if it is one.
@@ -137,7 +137,7 @@ impl<'l> Listed<'l> {
             }
             most = most.max(count);
         }
-        let (at, longest) = (at.cast_mut().cast(), most * layout.size);
+        let (at, longest) = (at.cast_mut().cast(), most.checked_mul(layout.size).ok_or(WRONG)?);
         Ok(Listed { at, datatype, layout, ranks, counts, displacements, longest })
     }
 

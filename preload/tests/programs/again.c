@@ -98,7 +98,36 @@ static void blocks(MPI_Comm comm, int t) {
     check(right && all[counts[rank]] == -1, "a reduction of blocks", t);
     FRESH;
     MPI_Reduce_scatter_block(own, all, count, MPI_INT, t % 5 ? MPI_MAX : MPI_MIN, comm);
-    check(BLOCK(0, 1000 * (t % 5 ? size - 1 : 0) + 10 * t + rank * count) && all[count] == -1, "a reduction to all", t);
+    check(BLOCK(0, 1000 * (t % 5 ? size - 1 : 0) + 10 * t + rank * count) && all[count] == -1, "a reduction of equal blocks", t);
+}
+
+/* Calls with lists, of which ranks that are no root have none. */
+static void lists(MPI_Comm comm, int t) {
+    enum { MOST = 16 };
+    int own[4 * MOST], all[4 * MOST], counts[MOST], places[MOST], root = t / 4 % size, is_root = rank == root, right = 1;
+    for (int r = 0; r < size; r++) counts[r] = (t + r + rank) % 4, places[r] = 4 * r;
+    for (int i = 0; i < 4 * size; i++) own[i] = 1000 * rank + 10 * t + i, all[i] = -1;
+    int mine = (t + root + rank) % 4; /* what the root has for this rank, and this rank for the root */
+    MPI_Gatherv(own, mine, MPI_INT, is_root ? all : NULL, is_root ? counts : NULL, is_root ? places : NULL,
+        is_root ? MPI_INT : MPI_DATATYPE_NULL, root, comm);
+    for (int i = 0; i < 4 * size; i++)
+        right &= all[i] == (is_root && i % 4 < counts[i / 4] ? 1000 * (i / 4) + 10 * t + i % 4 : -1);
+    check(right, "a gather of lengths", t);
+    memset(all, -1, sizeof all);
+    MPI_Scatterv(is_root ? own : NULL, is_root ? counts : NULL, is_root ? places : NULL, is_root ? MPI_INT : MPI_DATATYPE_NULL,
+        all, mine, MPI_INT, root, comm);
+    for (int i = 0; i < 4; i++) right &= all[i] == (i < mine ? 1000 * root + 10 * t + 4 * rank + i : -1);
+    check(right, "a scatter of lengths", t);
+    memset(all, -1, sizeof all);
+    MPI_Alltoallv(own, counts, places, MPI_INT, all, counts, places, MPI_INT, comm);
+    for (int i = 0; i < 4 * size; i++)
+        right &= all[i] == (i % 4 < counts[i / 4] ? 1000 * (i / 4) + 10 * t + 4 * rank + i % 4 : -1);
+    check(right, "an all-to-all of lengths", t);
+    memcpy(all, own, sizeof own);
+    MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, all, counts, places, MPI_INT, comm);
+    for (int i = 0; i < 4 * size; i++)
+        right &= all[i] == (i % 4 < counts[i / 4] ? 1000 * (i / 4) + 10 * t + 4 * rank + i % 4 : own[i]);
+    check(right, "an all-to-all of lengths in place", t);
 }
 
 /* More of them than can be remembered, of which some come in the places of others; and enough for the machine to be measured. */
@@ -119,12 +148,12 @@ static void many(MPI_Comm comm, int t) {
         int classes[2];                                                                                              \
         memcpy(most, numbers, sizeof most);                                                                          \
         MPI_Error_class(MPI_##call, &classes[0]), MPI_Error_class(PMPI_##call, &classes[1]);                         \
-        check(classes[0] == classes[1] && most[0] == numbers[0], #call, t);                                          \
+        check(classes[0] == classes[1] && most[0] == numbers[0] && all[0] == -1, #call, t);                                          \
     } while (0)
 
 static void mistakes(MPI_Comm comm, int t) {
     int numbers[2] = {rank - t, rank * t}, most[2];
-    int all[16] = {0};
+    int all[16] = {-1};
     WRONG(Allgather(MPI_IN_PLACE, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm));
     WRONG(Allgather(most, 1, MPI_INT, all, -1, MPI_INT, comm));
     WRONG(Gather(most, 1, MPI_INT, all, 1, MPI_INT, size, comm));
@@ -154,9 +183,9 @@ int main(int argc, char **argv) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         MPI_Comm_split(MPI_COMM_WORLD, 0, round % 2 ? -rank : rank, &comm);
         MPI_Comm_rank(comm, &rank);
-        for (int t = 0; t < 150; t++) turn(comm, t), blocks(comm, t);
+        for (int t = 0; t < 150; t++) turn(comm, t), blocks(comm, t), lists(comm, t);
         for (int t = 0; t < 3800; t++) many(comm, t);
-        for (int t = 0; t < 2 * size; t++) turn(comm, t), blocks(comm, t), mistakes(comm, t);
+        for (int t = 0; t < 2 * size; t++) turn(comm, t), blocks(comm, t), lists(comm, t), mistakes(comm, t);
         MPI_Comm_free(&comm);
     }
     if (!wrong) printf("rank %d: all is well\n", rank);

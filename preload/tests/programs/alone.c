@@ -55,7 +55,7 @@ static void many(int count) {
     }
 }
 
-/* The same of calls with blocks, and with lists of counts that are others in every call. */
+/* The same of calls with blocks, and with lists of counts that differ from call to call. */
 static void blocks(void) {
     int *counts = malloc(3 * size * sizeof(int)), *places = counts + size, *none = places + size;
     for (int r = 0; r < size; r++) places[r] = 8 * r, none[r] = -(r == size - 1);

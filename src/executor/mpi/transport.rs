@@ -40,8 +40,8 @@ pub(crate) struct MpiTransport {
     board: Option<Board>,
     /// Whether the ranks of this host, or all of the job there, are more than its cores, so that one that waits keeps another from running.
     crowded: bool,
-    /// Whether a rank may wait for a message before it does anything else: its core is its own, and it has sent what others wait for, as all
-    /// ranks share memory.
+    /// Whether a rank may wait for a message before it does anything else: its core is its own, and as all ranks
+    /// share memory, what others wait for is sent before.
     has_time: bool,
     /// Looks at what is under way so far.
     looks: u32,
