@@ -128,37 +128,56 @@ macro_rules! known {
         ($from:ident $sent:ident $sent_from:ident $send_type:ident
             $into:ident $received:ident $received_at:ident $receive_type:ident $comm:ident)
     ) => {
-        let makes_sense = |entries: usize| {
+        let see = |entries: usize| {
             let sends = if calls::is_in_place($from) { 0 } else { entries };
-            $sent.given().makes_sense(&$sent_from.given(), sends)
-                && $received.given().makes_sense(&$received_at.given(), entries)
+            $sent.given().most(&$sent_from.given(), sends)?;
+            $received.given().most(&$received_at.given(), entries).map(|_| 0)
         };
-        known!(@listed $kind, $comm, Key::of_lists([$send_type, $receive_type], 0, $from, $into), makes_sense,
+        known!(@listed $kind, $comm, Key::of_lists([$send_type, $receive_type], 0, $from, $into), see, $from, $into,
             $native ($from, $sent, $sent_from, $send_type, $into, $received, $received_at, $receive_type, $comm))
     };
     (gatherv $kind:path, $native:ident
         ($from:ident $sent:ident $send_type:ident
             $into:ident $received:ident $places:ident $receive_type:ident $root:ident $comm:ident)
     ) => {
-        let makes_sense = |entries: usize| {
-            calls::is_short($sent.given()) && $received.given().makes_sense(&$places.given(), entries)
+        let see = |entries: usize| {
+            $received.given().most(&$places.given(), entries).filter(|_| calls::is_short($sent.given())).map(|_| 0)
         };
-        known!(@listed $kind, $comm, Key::of_lists([$send_type, $receive_type], $root.given(), $from, $into), makes_sense,
+        known!(@listed $kind, $comm, Key::of_lists([$send_type, $receive_type], $root.given(), $from, $into), see, $from, $into,
             $native ($from, $sent, $send_type, $into, $received, $places, $receive_type, $root, $comm))
+    };
+    (allgatherv $kind:path, $native:ident
+        ($from:ident $sent:ident $send_type:ident $into:ident $received:ident $places:ident $receive_type:ident $comm:ident)
+    ) => {
+        let see = |entries: usize| {
+            $received.given().most(&$places.given(), entries).filter(|_| calls::is_short($sent.given()))
+        };
+        known!(@listed $kind, $comm, Key::of_lists([$send_type, $receive_type], 0, $from, $into), see, $from, $into,
+            $native ($from, $sent, $send_type, $into, $received, $places, $receive_type, $comm))
+    };
+    (reduce_scatter $kind:path, $native:ident
+        ($from:ident $into:ident $counts:ident $datatype:ident $op:ident $comm:ident)
+    ) => {
+        let counts = $counts.given();
+        let see = |entries: usize| counts.seen(entries);
+        known!(@listed $kind, $comm, Key::of_reduction(counts.first(), $datatype, $op, 0, $from, $into), see, $from, $into,
+            $native ($from, $into, $counts, $datatype, $op, $comm))
     };
     (scatterv $kind:path, $native:ident
         ($from:ident $sent:ident $places:ident $send_type:ident
             $into:ident $received:ident $receive_type:ident $root:ident $comm:ident)
     ) => {
-        let makes_sense = |entries: usize| {
-            calls::is_short($received.given()) && $sent.given().makes_sense(&$places.given(), entries)
+        let see = |entries: usize| {
+            $sent.given().most(&$places.given(), entries).filter(|_| calls::is_short($received.given())).map(|_| 0)
         };
-        known!(@listed $kind, $comm, Key::of_lists([$send_type, $receive_type], $root.given(), $from, $into), makes_sense,
+        known!(@listed $kind, $comm, Key::of_lists([$send_type, $receive_type], $root.given(), $from, $into), see, $from, $into,
             $native ($from, $sent, $places, $send_type, $into, $received, $receive_type, $root, $comm))
     };
-    (@listed $kind:path, $comm:ident, $key:expr, $makes_sense:ident, $native:ident $arguments:tt) => {
-        if quick::is_native($kind, $comm, $key, $makes_sense) {
-            return ffi::$native $arguments;
+    (@listed $kind:path, $comm:ident, $key:expr, $see:ident, $send:expr, $receive:expr, $native:ident $arguments:tt) => {
+        match quick::who_of_lists($kind, $comm, $key, $see) {
+            Who::Native => return ffi::$native $arguments,
+            Who::Ours(again) => return quick::again($kind, $comm, again, $send, $receive),
+            Who::Unknown => (),
         }
     };
     (@made $kind:path, $comm:ident, $key:expr, $send:expr, $receive:expr, $native:ident $arguments:tt) => {

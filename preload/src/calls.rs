@@ -25,6 +25,7 @@ use crate::operation::Operation;
 use crate::quick::{self, Again, Key};
 use crate::requests::{self, Pin, Pinned, Start, Transfer};
 use crate::session;
+use crate::stands::Stands;
 use crate::trial::{Class, Next, Who};
 use crate::turn;
 use ffi::{MPI_Datatype, MPI_Op, MPI_Request};
@@ -33,7 +34,6 @@ use hypercoll::raw::{Buffers, Datatype};
 use hypercoll::Error;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
-use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 /// What is moved as it is.
@@ -89,7 +89,7 @@ pub struct Ours {
     /// When it began, if it is timed to see who is faster.
     timed: Option<Instant>,
     /// For how many calls it is known that they are ours, if it is.
-    stands: Option<*const AtomicU64>,
+    stands: Option<*const Stands>,
     /// What it uses that the program may free before it is over.
     pub pins: Pinned,
 }
@@ -105,6 +105,11 @@ impl Ours {
     /// The same of one that is started.
     pub fn started(own: *mut Communicator, kind: Kind, rank: usize, size: usize, start: Start) -> Ours {
         Ours { start: Some(Box::new(start)), ..Ours::waited_for(own, kind, None, rank, size) }
+    }
+
+    /// So many entries of its lists are read, and something seen in them: see [`Key::reading`].
+    fn reads(&mut self, entries: usize, seen: usize) {
+        self.key = self.key.and_then(|key| key.reading(entries, seen));
     }
 
     fn root(&self, root: i64) -> Result<usize, Left> {
@@ -186,13 +191,6 @@ impl Ours {
         self.chosen(Class::of(call.count * element), measured, call, element, exact)
     }
 
-    /// The same of a call that moves bytes and is going to have a layout, which takes longer to make than to leave the call to MPI. This rank
-    /// reads so many entries of its lists.
-    fn choose_of_lists(&mut self, entries: usize, call: &Call) -> Result<(), Left> {
-        self.key = self.key.map(|key| key.reading(entries));
-        self.choose_of(Class::Any, call)
-    }
-
     /// The same of a call that moves bytes and is going to have a layout, which takes longer to make than to leave the call to MPI.
     fn choose_of(&mut self, class: Class, call: &Call) -> Result<(), Left> {
         self.chosen(class, false, call, 1, true)
@@ -213,7 +211,7 @@ impl Ours {
         // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
         let own = unsafe { &mut *self.own };
         if measured && own.native_is_faster(call, element) {
-            self.remember(quick::always(), None);
+            self.remember(own.always(), None);
             return Err(Left::ToMpi("measured faster"));
         }
         if let Some(start) = &mut self.start {
@@ -223,7 +221,7 @@ impl Ours {
             return start.chosen(own.asked(call, element));
         }
         if !own.may_be_native(exact) {
-            self.stands = Some(quick::always());
+            self.stands = Some(own.always());
             return Ok(());
         }
         let comm = own.comm;
@@ -236,7 +234,7 @@ impl Ours {
             Next::Timed(Who::Native) => Err(Left::ToMpi("tried out")),
             Next::By(who) => {
                 let trial = own.trial(self.kind, self.class);
-                let stands = trial.is_over().then(|| trial.stands());
+                let stands: Option<*const Stands> = trial.is_over().then(|| &raw const *trial.stands());
                 match (who, stands) {
                     (Who::Ours, stands) => {
                         self.stands = stands;
@@ -253,12 +251,10 @@ impl Ours {
     }
 
     /// Who makes calls like this one, from now on, if that is to stay so.
-    fn remember(&self, stands: *const AtomicU64, again: Option<Again>) {
+    fn remember(&self, stands: *const Stands, again: Option<Again>) {
         // SAFETY: there while the call is, as in `choose`.
-        let own = unsafe { &*self.own };
-        if own.is_settled() {
-            quick::remember(self.kind, own.comm, self.key, stands, again);
-        }
+        let comm = unsafe { (*self.own).comm };
+        quick::remember(self.kind, comm, self.key, stands, again);
     }
 
     /// What this rank sends to itself is as long as what it receives from itself. If not, one of its buffers is shorter than the call takes
@@ -345,15 +341,14 @@ impl Ours {
             cube.run_planned(&planned, buffers, operator)?;
             Ok::<_, Error>(planned)
         })?;
-        if let Some((call, exact)) = early {
-            (*self.own).note_early(call, element.size, exact, planned.choice());
-        }
+        let early = early.map(|(call, exact)| (*self.own).note_early(call, element.size, exact, planned.choice()));
         back.returned(&received);
         // With the program's own buffers, such a call can be made again without a look at what it is. (To that a long one owes nothing, and its plan
         // may be long, too.)
         let is_known = is_plain && planned.bytes() <= LONGEST_KNOWN && sent.is_direct() && received.is_direct();
         if let Some(stands) = self.stands.filter(|_| is_known && self.key.is_some()) {
-            let again = Again { own: self.own, cube: Rc::clone(cube), planned, operation: op };
+            let (own, cube, early) = (self.own, Rc::clone(cube), early.unwrap_or(0.0));
+            let again = Again { own, cube, planned, operation: op, early };
             self.remember(stands, Some(again));
         }
         Ok(())

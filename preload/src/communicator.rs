@@ -8,6 +8,7 @@ use crate::native::{self, ffi, SUCCESS};
 use crate::quick;
 use crate::requests;
 use crate::session::{self, Compares};
+use crate::stands::{Counter, Stands};
 use crate::trial::{Class, Trial};
 use crate::turn::{self, Turn};
 use ffi::MPI_Comm;
@@ -26,15 +27,15 @@ pub struct Communicator {
     pub comm: MPI_Comm,
     pub rank: usize,
     pub size: usize,
-    /// Collective calls that have been made on it, as all its ranks count them.
-    calls: u64,
+    counter: Rc<Counter>,
+    /// What depends on no time that was measured.
+    always: Box<Stands>,
     /// For its blocking calls.
     pub cube: Cube,
     /// Of those that were made before the machine was measured, the seconds that they were predicted to take, and how sums are made.
     predicted: f64,
     early: FxHashMap<(Call, usize), Options>,
-    /// The call from which on ranks ask each other whether the machine should be measured, and whether they have found so.
-    next_look: u64,
+    /// Whether its ranks have found that the machine should be measured.
     measures: bool,
     /// For its nonblocking calls, if any may be made by us, and for its persistent requests: see [`lanes`].
     started: Option<Rc<Hypercube>>,
@@ -147,15 +148,16 @@ impl Communicators {
             _ => Cube::Native("an intercommunicator"),
         };
         let (rank, size, place) = (rank as usize, size as usize, self.all.len());
+        let counter = Rc::new(Counter::new(FIRST_LOOK));
         let own = Communicator {
             comm,
             rank,
             size,
-            calls: 0,
+            always: Box::new(Stands::always(&counter)),
+            counter,
             cube,
             predicted: 0.0,
             early: FxHashMap::default(),
-            next_look: FIRST_LOOK,
             measures: false,
             started: None,
             lanes: Vec::new(),
@@ -350,17 +352,21 @@ impl Communicator {
     /// # Safety
     /// A live communicator, all of whose ranks do the same: none makes a call alone that is counted, as it may one that MPI refuses.
     pub unsafe fn count(own: *mut Communicator, call: &'static str, form: Form, turn: &Turn) -> Result<(), Left> {
-        (*own).calls += 1;
+        (*own).counter.count();
         match (*own).cube {
             Cube::Native(why) => return Err(Left::ToMpi(why)),
             Cube::Ours(_) => {
-                if form == Form::Blocking && (*own).calls >= (*own).next_look && !(*own).is_settled() {
-                    let looked = (*own).look(call);
-                    return (*own).met(looked);
+                if form != Form::Blocking || !(*own).counter.is_due() {
+                    return Ok(());
                 }
-                return Ok(());
+                if (*own).is_settled() {
+                    (*own).counter.settle();
+                    return Ok(());
+                }
+                let looked = (*own).look(call);
+                return (*own).met(looked);
             }
-            Cube::Later if (*own).calls < session::facts().asked.from && (*own).is_young() => {
+            Cube::Later if (*own).counter.calls() < session::facts().asked.from && (*own).is_young() => {
                 return Err(Left::ToMpi("a young communicator"));
             }
             Cube::Later => (),
@@ -416,8 +422,13 @@ impl Communicator {
         }
     }
 
-    /// Whether its hypercube stays: calls before that are not remembered, so that all ranks count them.
-    pub fn is_settled(&self) -> bool {
+    /// What stands for all calls on it.
+    pub fn always(&self) -> &Stands {
+        &self.always
+    }
+
+    /// Whether its hypercube stays.
+    fn is_settled(&self) -> bool {
         match &self.cube {
             Cube::Ours(cube) => cube.is_measured(),
             _ => true,
@@ -457,7 +468,7 @@ impl Communicator {
 
     /// What is known of calls of a collective and about one size.
     pub fn trial(&mut self, kind: Kind, class: Class) -> &mut Trial {
-        self.trials.entry((kind, class)).or_default()
+        self.trials.entry((kind, class)).or_insert_with(|| Trial::new(&self.counter))
     }
 
     /// Whether calls like these are found to be faster by native MPI.
@@ -471,12 +482,23 @@ impl Communicator {
     }
 
     /// Notes a call that was made before the machine has been measured. A reduction like it that is not `exact` is made in the same way after
-    /// that, too, so that the last bits of sums stay the same within a run: to those a measurement is worth nothing.
-    pub fn note_early(&mut self, call: Call, element: usize, exact: bool, choice: &Choice) {
+    /// that, too, so that the last bits of sums stay the same within a run: to those a measurement is worth nothing. What is to be noted if it
+    /// is made again.
+    pub fn note_early(&mut self, call: Call, element: usize, exact: bool, choice: &Choice) -> f64 {
         let chosen = || Options::exactly(choice.algorithm, &choice.parameters);
         if exact || self.early.insert((call, element), chosen()).is_none() {
             self.predicted += choice.predicted;
         }
+        if exact {
+            choice.predicted
+        } else {
+            0.0
+        }
+    }
+
+    /// Notes such a call that is made again.
+    pub fn note_again(&mut self, seconds: f64) {
+        self.predicted += seconds;
     }
 
     /// What is asked of a call.

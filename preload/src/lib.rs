@@ -52,6 +52,7 @@ mod quick;
 mod report;
 mod requests;
 mod session;
+mod stands;
 mod told;
 mod trial;
 mod turn;

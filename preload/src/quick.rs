@@ -10,7 +10,7 @@ use crate::native::ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
 use crate::native::{self, SUCCESS};
 use crate::operation::Operation;
 use crate::session;
-use crate::trial;
+use crate::stands::Stands;
 use crate::turn;
 use hypercoll::raw::{Buffers, RawPlan};
 use hypercoll::Hypercube;
@@ -25,7 +25,7 @@ pub struct Key {
     datatype: usize,
     /// An operation, or the datatype of what is received.
     other: usize,
-    /// The count of that; of a call that has lists, how many entries of them this rank reads.
+    /// The count of that; of a call that has lists, what is read of them.
     other_count: usize,
     /// The root, and what is seen of the buffers.
     form: usize,
@@ -37,6 +37,8 @@ pub struct Again {
     pub cube: Rc<Hypercube>,
     pub planned: RawPlan<'static>,
     pub operation: Option<Operation>,
+    /// What is noted of it while the machine is not measured.
+    pub early: f64,
 }
 
 /// Who makes a call.
@@ -56,7 +58,7 @@ struct Known {
     other: AtomicUsize,
     other_count: AtomicUsize,
     /// For how many calls that is known.
-    stands: AtomicPtr<AtomicU64>,
+    stands: AtomicPtr<Stands>,
     form: AtomicUsize,
     /// What is ours; null if the call goes to MPI. A counted reference.
     again: AtomicPtr<Again>,
@@ -66,6 +68,8 @@ struct Known {
 const NONE: usize = 1 << 62;
 /// Calls of a collective that are known at a time, a power of two from 64 on.
 const KEPT: usize = 128;
+/// Bits of a number of ranks.
+const ENTRIES: u32 = 31;
 
 /// The calls of a collective that are known.
 struct Table {
@@ -93,13 +97,6 @@ static TABLES: [Table; 22] = [const {
 }; 22];
 /// Whether every call is to be looked at, for an explanation that may be asked for.
 static EXPLAINED: AtomicBool = AtomicBool::new(false);
-/// For more calls than a program makes.
-static ALWAYS: AtomicU64 = AtomicU64::new(u64::MAX);
-
-/// For how many calls something stands that depends on no time that was measured.
-pub fn always() -> *const AtomicU64 {
-    &raw const ALWAYS
-}
 
 impl Key {
     #[inline(always)]
@@ -123,15 +120,18 @@ impl Key {
         Key { count, datatype, other, other_count, form: form(root, send, receive) }
     }
 
-    /// Of a call that has lists of counts, which may differ from call to call: who makes it depends on no more than this if it makes sense.
+    /// Of a call that moves blocks of lengths of their own: who makes it depends on no more than this and what is seen in its lists, if it makes sense.
     #[inline(always)]
     pub fn of_lists(types: [MPI_Datatype; 2], root: i64, send: *const c_void, receive: *const c_void) -> Key {
         Key::of_blocks([0; 2], types, root, send, receive)
     }
 
-    /// The same, where this rank reads so many entries.
-    pub fn reading(self, entries: usize) -> Key {
-        Key { other_count: entries, ..self }
+    /// The same, where this rank reads so many entries, and sees something in them on which it depends who makes it, if that is a number for which
+    /// there is room.
+    #[inline(always)]
+    pub fn reading(self, entries: usize, seen: usize) -> Option<Key> {
+        let has_room = entries < 1 << ENTRIES && seen < 1 << (usize::BITS - ENTRIES);
+        has_room.then_some(Key { other_count: seen << ENTRIES | entries, ..self })
     }
 
     #[inline(always)]
@@ -180,27 +180,30 @@ pub fn who(kind: Kind, comm: MPI_Comm, key: Key) -> Who {
     }
     let again = known.again.load(Relaxed);
     // SAFETY: there as long as the communicator, with which all this is forgotten.
-    match (unsafe { trial::use_up(&*known.stands.load(Relaxed)) }, again.is_null()) {
+    match (unsafe { (*known.stands.load(Relaxed)).count() }, again.is_null()) {
         (false, _) => Who::Unknown,
         (true, true) => Who::Native,
         (true, false) => Who::Ours(again),
     }
 }
 
-/// Whether a call that has lists is known to go to MPI, if it makes sense, which is asked with how many entries this rank reads. Then it is one
-/// fewer for which that is known.
+/// The same of a call that has lists, of which is asked what is seen in as many entries as this rank reads, if they make sense.
 #[inline(always)]
-pub fn is_native(kind: Kind, comm: MPI_Comm, key: Key, makes_sense: impl FnOnce(usize) -> bool) -> bool {
+pub fn who_of_lists(kind: Kind, comm: MPI_Comm, key: Key, see: impl FnOnce(usize) -> Option<usize>) -> Who {
     let known = &TABLES[kind as usize].known[key.place(comm)];
-    // SAFETY: as above.
-    known.is(comm, key)
-        && makes_sense(known.other_count.load(Relaxed))
-        && trial::use_up(unsafe { &*known.stands.load(Relaxed) })
+    if !known.is(comm, key) {
+        return Who::Unknown;
+    }
+    let entries = known.other_count.load(Relaxed) & ((1 << ENTRIES) - 1);
+    match see(entries).and_then(|seen| key.reading(entries, seen)) {
+        Some(key) => who(kind, comm, key),
+        None => Who::Unknown,
+    }
 }
 
-/// Remembers who makes a call, for as many calls as a number says that is there as long as the communicator. Several threads would see one
+/// Remembers who makes a call, for as many calls as that stands, which is there as long as the communicator. Several threads would see one
 /// part of what another one writes.
-pub fn remember(kind: Kind, comm: MPI_Comm, key: Option<Key>, stands: *const AtomicU64, again: Option<Again>) {
+pub fn remember(kind: Kind, comm: MPI_Comm, key: Option<Key>, stands: *const Stands, again: Option<Again>) {
     let Some(key) = key else { return };
     let facts = session::facts();
     let Key { count, datatype, other, other_count, form } = key;
@@ -283,6 +286,7 @@ pub unsafe fn again(
     let again = Rc::from_raw(again);
     let turn = turn::take();
     ((*again.own).left, (*again.own).last) = (None, Weak::new());
+    (*again.own).note_again(again.early);
     // The data of predefined datatypes begins where they do.
     let buffers = Buffers { send: send.cast(), receive: receive.cast_mut().cast() };
     let outcome =
@@ -309,7 +313,7 @@ pub fn forget_on(comm: usize) {
 }
 
 /// Forgets the calls of a verdict, as there is another one.
-pub fn forget_of(verdict: *const AtomicU64) {
+pub fn forget_of(verdict: *const Stands) {
     remembered().filter(|known| std::ptr::eq(known.stands.load(Relaxed), verdict)).for_each(Known::forget);
 }
 

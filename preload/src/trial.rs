@@ -11,16 +11,16 @@
 
 use crate::native::{self, ffi};
 use crate::quick;
+use crate::stands::{Counter, Stands};
 use ffi::MPI_Comm;
 use hypercoll::Error;
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::rc::Rc;
 
 /// How much longer than MPI's our calls may take: differences below that are none.
 const ALIKE: f64 = 1.03;
 
 /// What is known of calls of one collective and one class.
-#[derive(Default)]
 pub struct Trial {
     calls: usize,
     ours: Times,
@@ -30,7 +30,7 @@ pub struct Trial {
     last: Option<Who>,
     natively: Option<f64>,
     /// Calls for which the verdict stands yet, and how many trials there have been.
-    stands: Box<AtomicU64>,
+    stands: Box<Stands>,
     trials: u32,
     /// How often turns have been made twice as long.
     doubled: u32,
@@ -95,6 +95,13 @@ const LONGEST: u32 = 4;
 const CLEAR: f64 = 2.0;
 
 impl Trial {
+    /// On a communicator that has had so many calls.
+    pub fn new(counter: &Rc<Counter>) -> Trial {
+        let (ours, natives) = (Times::new(), Times::new());
+        let stands = Box::new(Stands::of(counter));
+        Trial { calls: 0, ours, natives, verdict: None, last: None, natively: None, stands, trials: 0, doubled: 0 }
+    }
+
     /// What is to be done with the next call, of that name; all ranks of the communicator ask this together.
     ///
     /// # Errors
@@ -104,7 +111,7 @@ impl Trial {
     /// A live communicator.
     pub unsafe fn next(&mut self, call: &'static str, class: Class, comm: MPI_Comm) -> Result<Next, Error> {
         if let Some(who) = self.verdict {
-            if self.uses_up() {
+            if self.stands.use_up() {
                 return Ok(Next::By(who));
             }
             (self.verdict, self.calls) = (None, 0);
@@ -117,11 +124,11 @@ impl Trial {
             let (who, clear) = decided(call, means, comm)?;
             (self.verdict, self.last) = (Some(who), Some(who));
             // Calls that were remembered by the last one would come to life again.
-            quick::forget_of(self.stands());
+            quick::forget_of(&raw const *self.stands);
             if !clear {
                 self.doubled = LONGEST.min(self.doubled + 1);
             }
-            self.stands.store(STANDS << (2 * self.trials.min(RAREST)), Relaxed);
+            self.stands.stand(STANDS << (2 * self.trials.min(RAREST)));
             self.trials += 1;
             return Ok(Next::By(who));
         }
@@ -131,13 +138,9 @@ impl Trial {
         Ok(if timed { Next::Timed(who) } else { Next::By(who) })
     }
 
-    fn uses_up(&self) -> bool {
-        use_up(&self.stands)
-    }
-
-    /// For how many calls the verdict stands; there as long as the communicator.
-    pub fn stands(&self) -> *const AtomicU64 {
-        &*self.stands
+    /// For how many calls the verdict stands.
+    pub fn stands(&self) -> &Stands {
+        &self.stands
     }
 
     /// Whether it has been decided.
@@ -165,16 +168,6 @@ impl Trial {
         };
         times.push((size(bytes), seconds));
     }
-}
-
-/// Uses up one of so many calls, if there is one left.
-#[inline]
-pub fn use_up(stands: &AtomicU64) -> bool {
-    let left = stands.load(Relaxed);
-    if left > 0 {
-        stands.store(left - 1, Relaxed);
-    }
-    left > 0
 }
 
 /// What a call took in the mean that we made, and that MPI made, had both made as many of each size; of sizes of which both have made some. 0 if

@@ -334,7 +334,7 @@ fn calls_that_come_again_are_the_same() {
     let program = built("tests/programs/again.c", "again", &[]);
     for ranks in [2, 3, 4] {
         for compare in ["off", "exact", "all"] {
-            // Nothing is remembered before what the machine can do is settled: from the first call on, or in the middle.
+            // What the machine can do is settled from the first call on, or in the middle, where all that is remembered is forgotten.
             for measure in ["off", "on"] {
                 let variables = [ALL[0], ("HYPERCOLL_COMPARE", compare), ("HYPERCOLL_MEASURE", measure)];
                 let output = through_hypercoll(&variables, ranks, &program, &[]);

@@ -71,13 +71,41 @@ impl List {
         }
     }
 
-    /// Whether none of so many counts is one that MPI refuses, and there are displacements.
+    /// The largest of so many counts, if none is one that MPI refuses, and there are displacements.
     ///
     /// # Safety
     /// The list has so many entries, if it is one.
     #[inline]
-    pub unsafe fn makes_sense(&self, displacements: &List, entries: usize) -> bool {
-        entries == 0 || !self.is_null() && !displacements.is_null() && (0..entries).all(|rank| is_short(self.get(rank)))
+    pub unsafe fn most(&self, displacements: &List, entries: usize) -> Option<usize> {
+        if entries > 0 && (self.is_null() || displacements.is_null()) {
+            return None;
+        }
+        let mut counts = (0..entries).map(|rank| self.get(rank));
+        counts.try_fold(0, |most, count| is_short(count).then(|| most.max(count as usize)))
+    }
+
+    /// What a reduction sees in counts on which it depends how it is made: the largest, and whether they are all the same. As [`List::most`].
+    ///
+    /// # Safety
+    /// The list has so many entries, if it is one.
+    #[inline]
+    pub unsafe fn seen(&self, entries: usize) -> Option<usize> {
+        let most = self.most(self, entries)?;
+        let differ = (0..entries).any(|rank| self.get(rank) != most as i64);
+        Some(most | usize::from(differ) << c_int::BITS)
+    }
+
+    /// The first count, if there is one.
+    ///
+    /// # Safety
+    /// The list has an entry, if it is one.
+    #[inline]
+    pub unsafe fn first(&self) -> i64 {
+        if self.is_null() {
+            0
+        } else {
+            self.get(0)
+        }
     }
 
     pub fn is_null(&self) -> bool {
@@ -111,8 +139,8 @@ pub(super) struct Listed<'l> {
     ranks: usize,
     counts: &'l List,
     displacements: &'l List,
-    /// The bytes of the longest block.
-    pub longest: usize,
+    /// The elements of the longest block.
+    pub most: usize,
 }
 
 impl<'l> Listed<'l> {
@@ -137,8 +165,14 @@ impl<'l> Listed<'l> {
             }
             most = most.max(count);
         }
-        let (at, longest) = (at.cast_mut().cast(), most.checked_mul(layout.size).ok_or(WRONG)?);
-        Ok(Listed { at, datatype, layout, ranks, counts, displacements, longest })
+        most.checked_mul(layout.size).ok_or(WRONG)?;
+        let at = at.cast_mut().cast();
+        Ok(Listed { at, datatype, layout, ranks, counts, displacements, most })
+    }
+
+    /// The bytes of the longest block.
+    pub fn longest(&self) -> usize {
+        self.most * self.layout.size
     }
 
     pub fn block(&self, rank: usize) -> Data {

@@ -1,6 +1,6 @@
 //! Collectives that move data.
 
-use super::lists::{kept, Reads, Types};
+use super::lists::{kept, Listed, Reads, Types};
 use super::serving::serve;
 use super::{block_is_nowhere, is_in_place, List, Native, Ours, WRONG};
 use crate::datatype::{Back, Blocks, Data, Layout, Lent};
@@ -238,9 +238,10 @@ pub unsafe fn gatherv(
         if let Some(all) = all.as_ref().filter(|_| in_place.is_none()) {
             own_block_apart(ours, &own, &all.block(root))?;
         }
-        let longest = all.as_ref().map_or(own.len(), |all| all.longest);
+        let longest = all.as_ref().map_or(own.len(), Listed::longest);
         let call = ours.call(Collective::Gather, longest).with_root(root);
-        ours.choose_of_lists(if is_root { ours.size } else { 0 }, &call)?;
+        ours.reads(if is_root { ours.size } else { 0 }, 0);
+        ours.choose_of(Class::Any, &call)?;
         let all = all.map(|all| all.blocks());
         let mut call = call.with_layout(lengths(ours, all.as_ref(), own.len()));
         if let Some(all) = &all {
@@ -284,9 +285,10 @@ pub unsafe fn scatterv(
             own_block_apart(ours, &own, &all.block(root))?;
         }
         let block = own.or(all.as_ref().map(|all| all.block(root))).ok_or(WRONG)?;
-        let longest = all.as_ref().map_or(block.len(), |all| all.longest);
+        let longest = all.as_ref().map_or(block.len(), Listed::longest);
         let call = ours.call(Collective::Scatter, longest).with_root(root);
-        ours.choose_of_lists(if is_root { ours.size } else { 0 }, &call)?;
+        ours.reads(if is_root { ours.size } else { 0 }, 0);
+        ours.choose_of(Class::Any, &call)?;
         let all = all.map(|all| all.blocks());
         let mut call = call.with_layout(lengths(ours, all.as_ref(), block.len()));
         if let Some(all) = &all {
@@ -316,13 +318,15 @@ pub unsafe fn allgatherv(
 ) -> c_int {
     let entries = kept(native, comm, Reads::All);
     let (receive_counts, displacements) = (receive_counts.kept(entries), displacements.kept(entries));
-    serve(native, comm, None, move |ours| {
+    let key = key_of_lists([send_type, receive_type], 0, send, receive);
+    serve(native, comm, key, move |ours| {
         let all = ours.listed(receive, &receive_counts, &displacements, receive_type)?;
         let own = (!is_in_place(send)).then(|| ours.data(send, send_count, send_type)).transpose()?;
         if let Some(own) = own {
             own_block_apart(ours, &own, &all.block(ours.rank))?;
         }
-        let call = ours.call(Collective::AllGather, all.longest);
+        let call = ours.call(Collective::AllGather, all.longest());
+        ours.reads(ours.size, all.most);
         ours.choose_of(Class::of(call.count), &call)?;
         let all = all.blocks();
         let mut call = call.with_layout(Lengths::of_vectors(all.lengths()));
@@ -345,7 +349,8 @@ unsafe fn exchange(
     blocks: impl FnOnce() -> (Option<Blocks>, Blocks),
 ) -> Result<(), super::Left> {
     let call = ours.call(Collective::AllToAll, longest);
-    ours.choose_of_lists(ours.size, &call)?;
+    ours.reads(ours.size, 0);
+    ours.choose_of(Class::Any, &call)?;
     let (sent, received) = blocks();
     let from = sent.as_ref().unwrap_or(&received);
     let row = Lengths::of_row(ours.rank, &from.lengths(), &received.lengths());
@@ -383,7 +388,7 @@ pub unsafe fn alltoallv(
         let received = ours.listed(receive, &receive_counts, &receive_displacements, receive_type)?;
         let sent = (!is_in_place(send)).then(|| ours.listed(send, &send_counts, &send_displacements, send_type));
         let sent = sent.transpose()?;
-        let longest = sent.as_ref().map_or(0, |sent| sent.longest).max(received.longest);
+        let longest = sent.as_ref().map_or(0, Listed::longest).max(received.longest());
         exchange(ours, longest, || (sent.map(|sent| sent.blocks()), received.blocks()))
     })
 }

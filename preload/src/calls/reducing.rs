@@ -193,11 +193,16 @@ pub unsafe fn reduce_scatter(
     comm: MPI_Comm,
 ) -> c_int {
     let counts = counts.kept(kept(native, comm, Reads::All));
-    serve(native, comm, None, move |ours| {
+    let first = counts.first();
+    let key = Key::of_reduction(first, datatype, op, 0, send, receive);
+    serve(native, comm, Some(key), move |ours| {
         if counts.is_null() {
             return Err(WRONG);
         }
-        let first = counts.get(0);
+        match counts.seen(ours.size) {
+            Some(seen) => ours.reads(ours.size, seen),
+            None => ours.key = None,
+        }
         if (1..ours.size).all(|rank| counts.get(rank) == first) {
             return of_equal_blocks(ours, send, receive, first, datatype, op);
         }

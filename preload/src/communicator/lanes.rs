@@ -9,6 +9,7 @@ use super::{Communicator, Cube, MANY_CALLS, WORTH};
 use crate::attributes::Duplicated;
 use crate::left::Left;
 use crate::native::{self, ffi};
+use crate::quick;
 use crate::requests;
 use ffi::MPI_Comm;
 use hypercoll::collective::{Call, Collective};
@@ -52,11 +53,10 @@ impl Communicator {
     /// As for [`Communicator::make`].
     pub(super) unsafe fn look(&mut self, call: &'static str) -> Result<(), Error> {
         let Cube::Ours(known) = &self.cube else { return Ok(()) };
-        while self.next_look <= self.calls {
-            self.next_look *= 2;
-        }
+        self.counter.looks();
         let shares_memory = known.machine().shared.is_some();
-        let worth = self.predicted >= WORTH * known.seconds_of_measuring() || shares_memory && self.calls >= MANY_CALLS;
+        let worth = self.predicted >= WORTH * known.seconds_of_measuring()
+            || shares_memory && self.counter.calls() >= MANY_CALLS;
         // What is wrong between ranks the program's own call will tell.
         if !self.any_says(known, worth).unwrap_or(false) {
             return Ok(());
@@ -70,6 +70,8 @@ impl Communicator {
         self.cube = Cube::Ours(cube);
         self.started = started.or_else(|| self.started.take());
         self.lanes.clear();
+        // What is remembered is of what goes now.
+        quick::forget_on(native::word(self.comm));
         (self.faster, self.trials) = ([None; 4], FxHashMap::default());
         Ok(())
     }

@@ -128,6 +128,17 @@ static void lists(MPI_Comm comm, int t) {
     for (int i = 0; i < 4 * size; i++)
         right &= all[i] == (i % 4 < counts[i / 4] ? 1000 * (i / 4) + 10 * t + 4 * rank + i % 4 : own[i]);
     check(right, "an all-to-all of lengths in place", t);
+    memset(all, -1, sizeof all);
+    for (int r = 0; r < size; r++) counts[r] = (t / 3 + r) % (t % 16 < 12 ? 4 : 2);
+    MPI_Allgatherv(own, counts[rank], MPI_INT, all, counts, places, MPI_INT, comm);
+    for (int i = 0; i < 4 * size; i++) right &= all[i] == (i % 4 < counts[i / 4] ? 1000 * (i / 4) + 10 * t + i % 4 : -1);
+    check(right, "an all-gather of lengths", t);
+    memset(all, -1, sizeof all);
+    MPI_Reduce_scatter(own, all, counts, MPI_INT, MPI_MAX, comm);
+    int before = 0;
+    for (int r = 0; r < rank; r++) before += counts[r];
+    for (int i = 0; i < 4; i++) right &= all[i] == (i < counts[rank] ? 1000 * (size - 1) + 10 * t + before + i : -1);
+    check(right, "a reduction of lengths", t);
 }
 
 /* More of them than can be remembered, of which some come in the places of others; and enough for the machine to be measured. */
@@ -157,6 +168,9 @@ static void mistakes(MPI_Comm comm, int t) {
     WRONG(Allgather(MPI_IN_PLACE, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm));
     WRONG(Allgather(most, 1, MPI_INT, all, -1, MPI_INT, comm));
     WRONG(Gather(most, 1, MPI_INT, all, 1, MPI_INT, size, comm));
+    int counts[16];
+    for (int r = 0; r < size; r++) counts[r] = r < size - 1 ? 1 : -1;
+    WRONG(Reduce_scatter(most, all, counts, MPI_INT, MPI_MAX, comm));
     WRONG(Allreduce(most, MPI_IN_PLACE, 2, MPI_INT, MPI_MAX, comm));
     WRONG(Scan(most, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm));
 #ifdef OPEN_MPI /* some MPIs do not look at all of it */
