@@ -12,6 +12,9 @@ use crate::session;
 use ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
 use std::ffi::{c_char, c_int, c_void};
 
+#[macro_use]
+mod known;
+
 /// An argument of MPI's as our functions take it.
 trait Given {
     type As;
@@ -75,121 +78,6 @@ macro_rules! argument {
     };
 }
 
-/// Makes a call of which it is known who makes it, and returns.
-macro_rules! known {
-    (barrier $kind:path, $native:ident ($comm:ident)) => {
-        known!(@made $kind, $comm, Key::NOTHING, std::ptr::null(), std::ptr::null(), $native ($comm))
-    };
-    (bcast $kind:path, $native:ident ($buffer:ident $count:ident $datatype:ident $root:ident $comm:ident)) => {
-        known!(@made $kind, $comm, Key::of($count.given(), $datatype, $root.given(), $buffer), std::ptr::null(), $buffer,
-            $native ($buffer, $count, $datatype, $root, $comm))
-    };
-    (allreduce $kind:path, $native:ident ($from:ident $into:ident $count:ident $datatype:ident $op:ident $comm:ident)) => {
-        known!(@made $kind, $comm, Key::of_reduction($count.given(), $datatype, $op, 0, $from, $into), $from, $into,
-            $native ($from, $into, $count, $datatype, $op, $comm))
-    };
-    (scan $($rest:tt)*) => {
-        known!(allreduce $($rest)*)
-    };
-    (exscan $($rest:tt)*) => {
-        known!(allreduce $($rest)*)
-    };
-    (reduce $kind:path, $native:ident
-        ($from:ident $into:ident $count:ident $datatype:ident $op:ident $root:ident $comm:ident)
-    ) => {
-        known!(@made $kind, $comm,
-            Key::of_reduction($count.given(), $datatype, $op, $root.given(), $from, $into), $from, $into,
-            $native ($from, $into, $count, $datatype, $op, $root, $comm))
-    };
-    (reduce_scatter_block $($rest:tt)*) => {
-        known!(allreduce $($rest)*)
-    };
-    (alltoall $kind:path, $native:ident
-        ($from:ident $sent:ident $send_type:ident $into:ident $received:ident $receive_type:ident $comm:ident)
-    ) => {
-        known!(@made $kind, $comm,
-            Key::of_blocks([$sent.given(), $received.given()], [$send_type, $receive_type], 0, $from, $into), $from, $into,
-            $native ($from, $sent, $send_type, $into, $received, $receive_type, $comm))
-    };
-    (allgather $($rest:tt)*) => {
-        known!(alltoall $($rest)*)
-    };
-    (scatter $kind:path, $native:ident
-        ($from:ident $sent:ident $send_type:ident $into:ident $received:ident $receive_type:ident $root:ident $comm:ident)
-    ) => {
-        known!(@made $kind, $comm,
-            Key::of_blocks([$sent.given(), $received.given()], [$send_type, $receive_type], $root.given(), $from, $into),
-            $from, $into, $native ($from, $sent, $send_type, $into, $received, $receive_type, $root, $comm))
-    };
-    (gather $($rest:tt)*) => {
-        known!(scatter $($rest)*)
-    };
-    (alltoallv $kind:path, $native:ident
-        ($from:ident $sent:ident $sent_from:ident $send_type:ident
-            $into:ident $received:ident $received_at:ident $receive_type:ident $comm:ident)
-    ) => {
-        let see = |entries: usize| {
-            let sends = if calls::is_in_place($from) { 0 } else { entries };
-            $sent.given().most(&$sent_from.given(), sends)?;
-            $received.given().most(&$received_at.given(), entries).map(|_| 0)
-        };
-        known!(@listed $kind, $comm, Key::of_lists([$send_type, $receive_type], 0, $from, $into), see, $from, $into,
-            $native ($from, $sent, $sent_from, $send_type, $into, $received, $received_at, $receive_type, $comm))
-    };
-    (gatherv $kind:path, $native:ident
-        ($from:ident $sent:ident $send_type:ident
-            $into:ident $received:ident $places:ident $receive_type:ident $root:ident $comm:ident)
-    ) => {
-        let see = |entries: usize| {
-            $received.given().most(&$places.given(), entries).filter(|_| calls::is_short($sent.given())).map(|_| 0)
-        };
-        known!(@listed $kind, $comm, Key::of_lists([$send_type, $receive_type], $root.given(), $from, $into), see, $from, $into,
-            $native ($from, $sent, $send_type, $into, $received, $places, $receive_type, $root, $comm))
-    };
-    (allgatherv $kind:path, $native:ident
-        ($from:ident $sent:ident $send_type:ident $into:ident $received:ident $places:ident $receive_type:ident $comm:ident)
-    ) => {
-        let see = |entries: usize| {
-            $received.given().most(&$places.given(), entries).filter(|_| calls::is_short($sent.given()))
-        };
-        known!(@listed $kind, $comm, Key::of_lists([$send_type, $receive_type], 0, $from, $into), see, $from, $into,
-            $native ($from, $sent, $send_type, $into, $received, $places, $receive_type, $comm))
-    };
-    (reduce_scatter $kind:path, $native:ident
-        ($from:ident $into:ident $counts:ident $datatype:ident $op:ident $comm:ident)
-    ) => {
-        let counts = $counts.given();
-        let see = |entries: usize| counts.seen(entries);
-        known!(@listed $kind, $comm, Key::of_reduction(counts.first(), $datatype, $op, 0, $from, $into), see, $from, $into,
-            $native ($from, $into, $counts, $datatype, $op, $comm))
-    };
-    (scatterv $kind:path, $native:ident
-        ($from:ident $sent:ident $places:ident $send_type:ident
-            $into:ident $received:ident $receive_type:ident $root:ident $comm:ident)
-    ) => {
-        let see = |entries: usize| {
-            $sent.given().most(&$places.given(), entries).filter(|_| calls::is_short($received.given())).map(|_| 0)
-        };
-        known!(@listed $kind, $comm, Key::of_lists([$send_type, $receive_type], $root.given(), $from, $into), see, $from, $into,
-            $native ($from, $sent, $places, $send_type, $into, $received, $receive_type, $root, $comm))
-    };
-    (@listed $kind:path, $comm:ident, $key:expr, $see:ident, $send:expr, $receive:expr, $native:ident $arguments:tt) => {
-        match quick::who_of_lists($kind, $comm, $key, $see) {
-            Who::Native => return ffi::$native $arguments,
-            Who::Ours(again) => return quick::again($kind, $comm, again, $send, $receive),
-            Who::Unknown => (),
-        }
-    };
-    (@made $kind:path, $comm:ident, $key:expr, $send:expr, $receive:expr, $native:ident $arguments:tt) => {
-        match quick::who($kind, $comm, $key) {
-            Who::Native => return ffi::$native $arguments,
-            Who::Ours(again) => return quick::again($kind, $comm, again, $send, $receive),
-            Who::Unknown => (),
-        }
-    };
-    ($other:ident $($rest:tt)*) => {};
-}
-
 macro_rules! entry {
     ([$name:ident $native:ident] $kind:ident $ours:ident ($($p:ident: $letter:ident),*)) => {
         #[doc = concat!("`", stringify!($name), "`.")]
@@ -205,7 +93,7 @@ macro_rules! entry {
                 let native = Native { kind: Kind::$kind, how: How::Waits, call: &|| ffi::$native($($p),*) };
                 calls::$ours(&native, $(argument!($letter $p)),*)
             }
-            known!($ours Kind::$kind, $native ($($p)*));
+            known!($ours Kind::$kind, $native [] ($($p)*));
             looked_at($($p),*)
         }
     };

@@ -103,8 +103,15 @@ impl Ours {
     }
 
     /// The same of one that is started.
-    pub fn started(own: *mut Communicator, kind: Kind, rank: usize, size: usize, start: Start) -> Ours {
-        Ours { start: Some(Box::new(start)), ..Ours::waited_for(own, kind, None, rank, size) }
+    pub fn started(
+        own: *mut Communicator,
+        kind: Kind,
+        key: Option<Key>,
+        rank: usize,
+        size: usize,
+        start: Start,
+    ) -> Ours {
+        Ours { start: Some(Box::new(start)), ..Ours::waited_for(own, kind, key, rank, size) }
     }
 
     /// So many entries of its lists are read, and something seen in them: see [`Key::reading`].
@@ -215,7 +222,9 @@ impl Ours {
             return Err(Left::ToMpi("measured faster"));
         }
         if let Some(start) = &mut self.start {
-            if class != Class::Any && own.may_be_native(exact) && own.is_found_native(self.kind, class) {
+            let is_found = class != Class::Any && own.may_be_native(exact);
+            if let Some(stands) = own.found_native(self.kind, class).filter(|_| is_found) {
+                self.remember(stands, None);
                 return Err(Left::ToMpi("found faster"));
             }
             return start.chosen(own.asked(call, element));

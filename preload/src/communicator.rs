@@ -359,12 +359,14 @@ impl Communicator {
                 if form != Form::Blocking || !(*own).counter.is_due() {
                     return Ok(());
                 }
+                if !(*own).is_settled() {
+                    let looked = (*own).look(call);
+                    (*own).met(looked)?;
+                }
                 if (*own).is_settled() {
                     (*own).counter.settle();
-                    return Ok(());
                 }
-                let looked = (*own).look(call);
-                return (*own).met(looked);
+                return Ok(());
             }
             Cube::Later if (*own).counter.calls() < session::facts().asked.from && (*own).is_young() => {
                 return Err(Left::ToMpi("a young communicator"));
@@ -471,9 +473,9 @@ impl Communicator {
         self.trials.entry((kind, class)).or_insert_with(|| Trial::new(&self.counter))
     }
 
-    /// Whether calls like these are found to be faster by native MPI.
-    pub fn is_found_native(&self, kind: Kind, class: Class) -> bool {
-        self.trials.get(&(kind, class)).is_some_and(Trial::is_native)
+    /// Until when calls like these are found to be faster by native MPI, if they are.
+    pub fn found_native(&self, kind: Kind, class: Class) -> Option<&Stands> {
+        self.trials.get(&(kind, class)).and_then(Trial::found_native)
     }
 
     /// What a call like these takes natively, if that has been tried, and they are about one size.

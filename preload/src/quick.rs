@@ -68,6 +68,8 @@ struct Known {
 const NONE: usize = 1 << 62;
 /// Calls of a collective that are known at a time, a power of two from 64 on.
 const KEPT: usize = 128;
+/// No root has it.
+const STARTED: usize = 1 << 62;
 /// Bits of a number of ranks.
 const ENTRIES: u32 = 31;
 
@@ -147,6 +149,12 @@ impl Key {
         Key { count: count as usize, datatype, other, other_count: 0, form: form(root, send, receive) }
     }
 
+    /// The same of a call that is only started.
+    #[inline(always)]
+    pub fn started(self) -> Key {
+        Key { form: self.form ^ STARTED, ..self }
+    }
+
     /// Of a call without data.
     pub const NOTHING: Key = Key { count: 0, datatype: 0, other: 0, other_count: 0, form: 0 };
 
@@ -174,17 +182,25 @@ fn form(root: i64, send: *const c_void, receive: *const c_void) -> usize {
 /// Who makes a call, if that is known: then it is one fewer for which it is.
 #[inline(always)]
 pub fn who(kind: Kind, comm: MPI_Comm, key: Key) -> Who {
-    let known = &TABLES[kind as usize].known[key.place(comm)];
-    if !known.is(comm, key) || known.other_count.load(Relaxed) != key.other_count {
-        return Who::Unknown;
-    }
+    let Some(known) = find(kind, comm, key) else { return Who::Unknown };
     let again = known.again.load(Relaxed);
-    // SAFETY: there as long as the communicator, with which all this is forgotten.
-    match (unsafe { (*known.stands.load(Relaxed)).count() }, again.is_null()) {
+    match (known.stands().count(), again.is_null()) {
         (false, _) => Who::Unknown,
         (true, true) => Who::Native,
         (true, false) => Who::Ours(again),
     }
+}
+
+/// Whether a call that is only started goes to MPI: the same.
+#[inline(always)]
+pub fn is_native_if_started(kind: Kind, comm: MPI_Comm, key: Key) -> bool {
+    find(kind, comm, key.started()).is_some_and(|known| known.stands().count_started())
+}
+
+#[inline(always)]
+fn find(kind: Kind, comm: MPI_Comm, key: Key) -> Option<&'static Known> {
+    let known = &TABLES[kind as usize].known[key.place(comm)];
+    (known.is(comm, key) && known.other_count.load(Relaxed) == key.other_count).then_some(known)
 }
 
 /// The same of a call that has lists, of which is asked what is seen in as many entries as this rank reads, if they make sense.
@@ -242,6 +258,12 @@ impl Known {
             && self.datatype.load(Relaxed) == datatype
             && self.other.load(Relaxed) == other
             && self.form.load(Relaxed) == form
+    }
+
+    #[inline(always)]
+    fn stands(&self) -> &Stands {
+        // SAFETY: there as long as the communicator, with which all this is forgotten.
+        unsafe { &*self.stands.load(Relaxed) }
     }
 
     fn forget(&self) {

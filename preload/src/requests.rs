@@ -24,6 +24,7 @@ use crate::failure;
 use crate::kind::{Form, Kind};
 use crate::native::{self, ffi, SUCCESS};
 use crate::operation::Operation;
+use crate::quick::Key;
 use crate::report::By;
 use crate::session;
 use crate::turn::{self, Turn};
@@ -152,11 +153,16 @@ impl Start {
     }
 }
 
-/// Has a call started, or prepared, by us or by MPI.
+/// Has a call started, or prepared, by us or by MPI. One that has a key may be known from now on.
 ///
 /// # Safety
 /// As MPI says.
-pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) -> Result<(), Left> + 'static) -> c_int {
+pub unsafe fn serve(
+    native: &Native,
+    comm: MPI_Comm,
+    key: Option<Key>,
+    plan: impl Fn(&mut Ours) -> Result<(), Left> + 'static,
+) -> c_int {
     let (step, into) = match native.how {
         How::Starts(into) => (Step::Once, into),
         How::Prepares(into) => (Step::Prepare, into),
@@ -190,7 +196,7 @@ pub unsafe fn serve(native: &Native, comm: MPI_Comm, plan: impl Fn(&mut Ours) ->
         };
         let cube = if step == Step::Once { (*own).started() } else { first };
         let Some(cube) = cube else { return Err(Left::ToMpi("MPI has ended")) };
-        let mut ours = Ours::started(own, kind, rank, size, Start::new(&cube, step, Options::default()));
+        let mut ours = Ours::started(own, kind, key, rank, size, Start::new(&cube, step, Options::default()));
         let outcome = plan(&mut ours);
         pins = std::mem::take(&mut ours.pins);
         let is_ours = matches!(outcome, Err(Left::ToLater));

@@ -66,6 +66,10 @@ impl Stands {
         always
     }
 
+    pub fn counter(&self) -> &Rc<Counter> {
+        &self.counter
+    }
+
     pub fn stand(&self, calls: u64) {
         self.left.store(calls, Relaxed);
     }
@@ -83,10 +87,15 @@ impl Stands {
     /// Counts a call and uses it up, if there is one left, and the ranks do not look in it.
     #[inline(always)]
     pub fn count(&self) -> bool {
-        let calls = self.counter.calls() + 1;
-        let counts = calls < self.counter.next_look.load(Relaxed) && self.use_up();
+        self.counter.calls() + 1 < self.counter.next_look.load(Relaxed) && self.count_started()
+    }
+
+    /// The same of a call that is only started, in which ranks cannot look.
+    #[inline(always)]
+    pub fn count_started(&self) -> bool {
+        let counts = self.use_up();
         if counts {
-            self.counter.calls.store(calls, Relaxed);
+            self.counter.count();
         }
         counts
     }
@@ -113,6 +122,7 @@ mod tests {
         assert_eq!(counter.calls(), 6);
         let always = Stands::always(&counter);
         assert_eq!([(); 2].map(|()| always.count()), [true, false]);
+        assert_eq!(([(); 2].map(|()| always.count_started()), counter.calls()), ([true; 2], 9));
         counter.settle();
         assert_eq!([(); 100].map(|()| always.count()), [true; 100]);
     }

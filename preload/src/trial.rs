@@ -31,6 +31,8 @@ pub struct Trial {
     natively: Option<f64>,
     /// Calls for which the verdict stands yet, and how many trials there have been.
     stands: Box<Stands>,
+    /// Until there is another verdict.
+    until: Box<Stands>,
     trials: u32,
     /// How often turns have been made twice as long.
     doubled: u32,
@@ -98,8 +100,19 @@ impl Trial {
     /// On a communicator that has had so many calls.
     pub fn new(counter: &Rc<Counter>) -> Trial {
         let (ours, natives) = (Times::new(), Times::new());
-        let stands = Box::new(Stands::of(counter));
-        Trial { calls: 0, ours, natives, verdict: None, last: None, natively: None, stands, trials: 0, doubled: 0 }
+        let [stands, until] = [Stands::of(counter), Stands::always(counter)].map(Box::new);
+        Trial {
+            calls: 0,
+            ours,
+            natives,
+            verdict: None,
+            last: None,
+            natively: None,
+            stands,
+            until,
+            trials: 0,
+            doubled: 0,
+        }
     }
 
     /// What is to be done with the next call, of that name; all ranks of the communicator ask this together.
@@ -125,6 +138,7 @@ impl Trial {
             (self.verdict, self.last) = (Some(who), Some(who));
             // Calls that were remembered by the last one would come to life again.
             quick::forget_of(&raw const *self.stands);
+            quick::forget_of(&raw const *self.until);
             if !clear {
                 self.doubled = LONGEST.min(self.doubled + 1);
             }
@@ -148,10 +162,15 @@ impl Trial {
         self.verdict.is_some()
     }
 
-    /// Whether it was last decided for native MPI. That changes in calls only in which ranks meet: a nonblocking call may come before another one
-    /// on one rank, and after it on the next.
-    pub fn is_native(&self) -> bool {
-        self.last == Some(Who::Native)
+    /// Until when it is decided for native MPI, if it last was. That changes in calls only in which ranks meet: a nonblocking call may come before
+    /// another one on one rank, and after it on the next.
+    pub fn found_native(&self) -> Option<&Stands> {
+        (self.last == Some(Who::Native)).then_some(&self.until)
+    }
+
+    /// Our calls are made in other ways from now on. Until it has been seen how long they take, what was last decided is all that is known.
+    pub fn begin_again(&mut self) {
+        *self = Trial { last: self.last, ..Trial::new(self.stands.counter()) };
     }
 
     /// What a call takes natively on this rank, in the mean of what has been tried.

@@ -4,6 +4,11 @@ use super::*;
 use crate::requests;
 use ffi::{MPI_Info, MPI_Request};
 
+macro_rules! known_if_started {
+    (Starts $($call:tt)*) => { known!($($call)*) };
+    (Prepares $($call:tt)*) => {};
+}
+
 macro_rules! entry {
     ([$how:ident ($($info:ident)?) $name:ident $native:ident] $kind:ident $ours:ident ($($p:ident: $letter:ident),*)) => {
         #[doc = concat!("`", stringify!($name), "`.")]
@@ -12,8 +17,15 @@ macro_rules! entry {
         /// As MPI says.
         #[no_mangle]
         pub unsafe extern "C" fn $name($($p: of_letter!($letter),)* $($info: MPI_Info,)? request: *mut MPI_Request) -> c_int {
-            let call = || ffi::$native($($p,)* $($info,)? request);
-            calls::$ours(&Native { kind: Kind::$kind, how: How::$how(request), call: &call }, $(argument!($letter $p)),*)
+            #[inline(never)]
+            #[allow(clippy::too_many_arguments)] // MPI's
+            unsafe fn looked_at($($p: of_letter!($letter),)* $($info: MPI_Info,)? request: *mut MPI_Request) -> c_int {
+                let call = || ffi::$native($($p,)* $($info,)? request);
+                let native = Native { kind: Kind::$kind, how: How::$how(request), call: &call };
+                calls::$ours(&native, $(argument!($letter $p)),*)
+            }
+            known_if_started!($how $ours Kind::$kind, $native [request] ($($p)*));
+            looked_at($($p,)* $($info,)? request)
         }
     };
 }

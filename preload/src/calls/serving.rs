@@ -21,7 +21,8 @@ pub(super) unsafe fn serve(
 ) -> c_int {
     match native.how.form() {
         Form::Blocking => looked_at(native, comm, key, ours),
-        _ => requests::serve(native, comm, ours),
+        Form::Nonblocking => requests::serve(native, comm, key.map(Key::started), ours),
+        Form::Persistent => requests::serve(native, comm, None, ours),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::left::Left;
 use crate::native::{self, ffi};
 use crate::quick;
 use crate::requests;
+use crate::trial::Trial;
 use ffi::MPI_Comm;
 use hypercoll::collective::{Call, Collective};
 use hypercoll::raw::{Buffers, Datatype, Operator};
@@ -18,7 +19,6 @@ use hypercoll::select::Options;
 use hypercoll::{Error, Hypercube};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::FromRaw;
-use rustc_hash::FxHashMap;
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
@@ -72,7 +72,8 @@ impl Communicator {
         self.lanes.clear();
         // What is remembered is of what goes now.
         quick::forget_on(native::word(self.comm));
-        (self.faster, self.trials) = ([None; 4], FxHashMap::default());
+        self.faster = [None; 4];
+        self.trials.values_mut().for_each(Trial::begin_again);
         Ok(())
     }
 

@@ -39,6 +39,20 @@ static void turn(MPI_Comm comm, int t) {
     check(most[0] == rank * (rank + 1) / 2, "a prefix sum", t);
     MPI_Exscan(&rank, most, 1, MPI_INT, MPI_SUM, comm);
     check(!rank || most[0] == rank * (rank - 1) / 2, "a prefix sum without its own", t);
+    MPI_Request requests[4];
+    int blocks[32], sent[32];
+    for (int r = 0; r < size; r++) sent[r] = 100 * rank + r + t, blocks[r] = -1;
+    said[0] = rank == root ? 8 * t : -1, most[0] = most[1] = -4;
+    MPI_Ibcast(said, 1, MPI_INT, root, comm, &requests[0]);
+    MPI_Iallreduce(numbers, most, count, MPI_INT, MPI_MAX, comm, &requests[1]);
+    MPI_Ialltoall(sent, 1, MPI_INT, blocks, 1, MPI_INT, comm, &requests[2]);
+    MPI_Ibarrier(comm, &requests[3]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    check(said[0] == 8 * t && said[1] == -2, "a broadcast that is started", t);
+    check(most[0] == size - 1 - t && most[1] == (count > 1 ? (size - 1) * t : -4), "a maximum that is started", t);
+    int right = 1;
+    for (int r = 0; r < size; r++) right &= blocks[r] == 100 * r + rank + t;
+    check(right, "an exchange that is started", t);
     MPI_Barrier(comm);
 }
 
