@@ -211,12 +211,18 @@ impl Ours {
             Some(start) => Some(Form::Nonblocking).filter(|_| start.counts()),
             None => Some(Form::Blocking),
         };
+        let is_sum = !exact && form == Some(Form::Blocking);
+        // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
+        let worth = is_sum && unsafe { (*self.own).sum_is_worth(self.bytes) };
         if let Some(form) = form {
             // SAFETY: live, and all ranks make the call.
-            unsafe { Communicator::count(self.own, self.kind.name(), form, &turn::take()) }?;
+            unsafe { Communicator::count(self.own, self.kind.name(), form, worth, &turn::take()) }?;
         }
-        // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
+        // SAFETY: as above.
         let own = unsafe { &mut *self.own };
+        if is_sum && own.is_one_of_few(worth) {
+            return Err(Left::ToMpi("one of few sums over links"));
+        }
         if measured && own.native_is_faster(call, element) {
             self.remember(own.always(), None);
             return Err(Left::ToMpi("measured faster"));

@@ -37,6 +37,9 @@ pub struct Communicator {
     early: FxHashMap<(Call, usize), Options>,
     /// Whether its ranks have found that the machine should be measured.
     measures: bool,
+    /// Whether they have found it worth no hypercube at first, and how many short sums they have made.
+    waited: bool,
+    sums: u64,
     /// For its nonblocking calls, if any may be made by us, and for its persistent requests: see [`lanes`].
     started: Option<Rc<Hypercube>>,
     lanes: Vec<Rc<Hypercube>>,
@@ -74,6 +77,15 @@ static STARTS: AtomicBool = AtomicBool::new(false);
 const WORTH: f64 = 10.0;
 const MANY_CALLS: u64 = 8192;
 const FIRST_LOOK: u64 = 8;
+
+/// To make hypercubes over links and measure them briefly takes some .1 s on 8 hosts at 50 Mbit/s. They are made when a rank has spent so many
+/// seconds in calls of native MPI's that might have been ours, of which it has waited for others in a part: so a program that makes few calls
+/// loses next to nothing.
+const WORTH_OVER_LINKS: f64 = 0.5;
+const NOT_WORTH: &str = "few calls over links so far";
+/// Sums whose last bits depend on who makes them go by no time: those of so many bytes are worth a hypercube at once, of others as many calls as
+/// make a communicator one for more than a few.
+const LONG_SUM: usize = 4096;
 
 /// Communicators that get a hypercube before anybody knows whether they will need it.
 const MANY: u64 = 1000;
@@ -148,7 +160,8 @@ impl Communicators {
             _ => Cube::Native("an intercommunicator"),
         };
         let (rank, size, place) = (rank as usize, size as usize, self.all.len());
-        let counter = Rc::new(Counter::new(FIRST_LOOK));
+        // From when on it may be ours.
+        let counter = Rc::new(Counter::new(if is_world(comm) { 1 } else { session::facts().asked.from }));
         let own = Communicator {
             comm,
             rank,
@@ -159,6 +172,8 @@ impl Communicators {
             predicted: 0.0,
             early: FxHashMap::default(),
             measures: false,
+            waited: false,
+            sums: 0,
             started: None,
             lanes: Vec::new(),
             options: Vec::new(),
@@ -289,7 +304,7 @@ pub unsafe fn is_made(comm: MPI_Comm) {
         let all_say = (*own).all_say(call, few);
         // If there can be none, each call says so.
         if let Ok(true) = (*own).met(all_say) {
-            let _ = Communicator::make(own, call, &turn);
+            let _ = Communicator::make(own, call, true, &turn);
         }
     }
 }
@@ -347,11 +362,17 @@ impl Communicator {
     }
 
     /// Counts a call of that name, and does what it is time for then: has a hypercube made, or the machine measured; why the call is not ours, if it
-    /// is not.
+    /// is not. Some are `worth` a hypercube at once.
     ///
     /// # Safety
     /// A live communicator, all of whose ranks do the same: none makes a call alone that is counted, as it may one that MPI refuses.
-    pub unsafe fn count(own: *mut Communicator, call: &'static str, form: Form, turn: &Turn) -> Result<(), Left> {
+    pub unsafe fn count(
+        own: *mut Communicator,
+        call: &'static str,
+        form: Form,
+        worth: bool,
+        turn: &Turn,
+    ) -> Result<(), Left> {
         (*own).counter.count();
         match (*own).cube {
             Cube::Native(why) => return Err(Left::ToMpi(why)),
@@ -368,33 +389,46 @@ impl Communicator {
                 }
                 return Ok(());
             }
-            Cube::Later if (*own).counter.calls() < session::facts().asked.from && (*own).is_young() => {
-                return Err(Left::ToMpi("a young communicator"));
-            }
             Cube::Later => (),
         }
-        Communicator::make(own, call, turn)
+        let is_young = !is_world((*own).comm) && (*own).counter.calls() < session::facts().asked.from;
+        match (*own).is_asked() {
+            false if is_young => Err(Left::ToMpi("a young communicator")),
+            false if !worth && !(*own).counter.is_due() => Err(Left::ToMpi(NOT_WORTH)),
+            asked => Communicator::make(own, call, asked || worth, turn),
+        }
     }
 
-    /// Has a hypercube made.
+    /// Has a hypercube made, if there is room for one, and the ranks share a host, or that is worth it for one of them.
     ///
     /// # Safety
     /// As for [`Communicator::count`].
-    pub unsafe fn make(own: *mut Communicator, call: &'static str, turn: &Turn) -> Result<(), Left> {
+    pub unsafe fn make(own: *mut Communicator, call: &'static str, worth: bool, turn: &Turn) -> Result<(), Left> {
         let asked = &session::facts().asked;
         if !native::is_of_this_job((*own).comm) {
             (*own).cube = OF_ANOTHER_JOB;
             return Err(Left::ToMpi(ANOTHER_JOB));
         }
-        let room = session::tables(turn).communicators.live() < AT_ONCE;
-        let all_say = (*own).all_say(call, room);
-        if !(*own).met(all_say)? {
+        let tables = session::tables(turn);
+        let room = tables.communicators.live() < AT_ONCE;
+        let worth = worth || !asked.may_wait || tables.natively >= WORTH_OVER_LINKS;
+        // Ranks share a host if its number is the least and the greatest.
+        let host = hypercoll::raw::host();
+        let said = [u64::from(room), u64::from(!worth), host, !host];
+        let agreed = native::agree(call, said, ffi::RSMPI_UINT64_T, ffi::RSMPI_MIN, (*own).comm);
+        let [room, for_nobody, least, greatest] = (*own).met(agreed)?.unwrap_or_default();
+        if room == 0 {
             let why = "as many communicators as are served at a time";
             (*own).cube = Cube::Native(why);
             return Err(Left::ToMpi(why));
         }
+        (*own).counter.looks(FIRST_LOOK);
+        if for_nobody == 1 && least != !greatest {
+            (*own).waited = true;
+            return Err(Left::ToMpi(NOT_WORTH));
+        }
         // Most communicators have no nonblocking calls. That of all ranks gets its hypercube before it is known.
-        let starts = asked.from == 1 || (*own).is_world() || STARTS.load(Relaxed);
+        let starts = asked.from == 1 || is_world((*own).comm) || STARTS.load(Relaxed);
         let said = [c_int::from(!starts), asked.compares as c_int];
         let made = made(call, (*own).comm, (*own).measures, said);
         (*own).cube = match (*own).met(made)? {
@@ -449,23 +483,31 @@ impl Communicator {
         Ok(native::agree(call, said, ffi::RSMPI_INT32_T, ffi::RSMPI_MIN, self.comm)? == Some([1]))
     }
 
-    /// Whether it is that of all ranks.
-    fn is_world(&self) -> bool {
-        // SAFETY: a constant of the support library.
-        native::word(self.comm) == native::word(unsafe { ffi::RSMPI_COMM_WORLD })
+    /// Whether something was asked of its calls.
+    fn is_asked(&self) -> bool {
+        self.reproducible || !self.options.is_empty() || !self.avoid.is_empty()
     }
 
-    /// Whether it may be one for a few calls: not that of all ranks, nor one of which something was asked.
-    fn is_young(&self) -> bool {
-        !self.is_world() && !self.reproducible && self.options.is_empty() && self.avoid.is_empty()
+    /// Whether another sum is worth a hypercube, which is none of a few.
+    pub fn sum_is_worth(&mut self, bytes: usize) -> bool {
+        let short = bytes < LONG_SUM;
+        self.sums += u64::from(short);
+        !short || self.sums >= session::facts().asked.from
+    }
+
+    /// Whether such a sum is native MPI's, as one of a few that all ranks have begun with.
+    pub fn is_one_of_few(&self, worth: bool) -> bool {
+        !worth && self.waited && !self.is_asked()
+    }
+
+    /// Whether it waits for a hypercube, and native MPI makes its calls meanwhile.
+    pub fn waits(&self) -> bool {
+        matches!(self.cube, Cube::Later)
     }
 
     /// Whether native MPI may make calls because it is faster, whose results depend on who makes them or not.
     pub fn may_be_native(&self, exact: bool) -> bool {
-        self.tries >= if exact { Compares::Exact } else { Compares::All }
-            && !self.reproducible
-            && self.options.is_empty()
-            && self.avoid.is_empty()
+        self.tries >= if exact { Compares::Exact } else { Compares::All } && !self.is_asked()
     }
 
     /// What is known of calls of a collective and about one size.
@@ -528,12 +570,7 @@ impl Communicator {
     /// Whether native MPI is known to be faster for a call.
     pub fn native_is_faster(&mut self, call: &Call, element: usize) -> bool {
         let Cube::Ours(cube) = &self.cube else { return true };
-        if cube.machine().checked.is_none()
-            || call.layout.is_some()
-            || self.reproducible
-            || !self.avoid.is_empty()
-            || !self.options.is_empty()
-        {
+        if cube.machine().checked.is_none() || call.layout.is_some() || self.is_asked() {
             return false;
         }
         let asked = (call.collective, call.count, element, call.ordered);
@@ -546,6 +583,12 @@ impl Communicator {
         self.faster[place] = Some((asked, faster));
         faster
     }
+}
+
+/// Whether it is that of all ranks.
+fn is_world(comm: MPI_Comm) -> bool {
+    // SAFETY: a constant of the support library.
+    native::word(comm) == native::word(unsafe { ffi::RSMPI_COMM_WORLD })
 }
 
 /// A call with the hosts that the ranks share.

@@ -185,7 +185,7 @@ pub unsafe fn serve(
     let mut outcome = (*own).serves(kind, form);
     if step == Step::Prepare {
         // All ranks make it, also if MPI is to refuse it on some: see `lane`.
-        outcome = outcome.and_then(|()| Communicator::count(own, kind.name(), form, &turn));
+        outcome = outcome.and_then(|()| Communicator::count(own, kind.name(), form, true, &turn));
     }
     // They stay until MPI has been called, if it makes the call.
     let mut pins = Pinned::default();

@@ -13,9 +13,10 @@ use crate::requests::{self, Requests};
 use crate::told;
 use crate::turn::{self, Turn};
 use ffi::{MPI_Comm, MPI_Datatype};
+use hypercoll::select::tuning::{default_place, host_name, Here};
 use rustc_hash::FxHashMap;
 use std::cell::UnsafeCell;
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_void, OsString};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -75,6 +76,8 @@ pub struct Asked {
     pub report: Option<String>,
     /// The same bits in every run.
     pub reproducible: bool,
+    /// Whether calls over links may be native MPI's until they are worth more.
+    pub may_wait: bool,
 }
 
 /// Calls for which native MPI is tried out.
@@ -101,6 +104,8 @@ pub struct Tables {
     pub communicators: Communicators,
     pub requests: Requests,
     pub report: Option<Report>,
+    /// Seconds spent in calls of MPI's on communicators that wait for a hypercube.
+    pub natively: f64,
 }
 
 struct Own(UnsafeCell<Option<Tables>>);
@@ -239,7 +244,13 @@ pub fn begin(together: bool) {
     };
     let _ = FACTS.set(facts);
     let requests = Requests::default();
-    let tables = Tables { layouts: FxHashMap::default(), communicators: Communicators::default(), requests, report };
+    let tables = Tables {
+        layouts: FxHashMap::default(),
+        communicators: Communicators::default(),
+        requests,
+        report,
+        natively: 0.0,
+    };
     // SAFETY: the state says that nobody uses it yet, and one thread is here at a time.
     unsafe { *OWN.0.get() = Some(tables) };
     STATE.store(ACTIVE, Ordering::Release);
@@ -349,7 +360,17 @@ impl Asked {
         };
         // What depends on the time that calls take differs from run to run.
         let compares = if reproducible { Compares::None } else { compares };
-        Ok(Asked { ours, from, compares, report: said("HYPERCOLL_REPORT"), reproducible })
+        // What is known need not be measured, nor does what is to be ours in any case wait for that.
+        let is_measured = said("HYPERCOLL_MEASURE").as_deref() != Some("off");
+        let is_known = match variable("HYPERCOLL_TUNING") {
+            Some(file) => !file.is_empty(),
+            None => {
+                let here = Here { host: host_name(&native::host()).into(), cpu: None, mpi: None, shares_memory: false };
+                default_place(&here, |name| variable(name).map(OsString::from)).is_some_and(|place| place.exists())
+            }
+        };
+        let may_wait = is_measured && !is_known && from > 1 && compares != Compares::None;
+        Ok(Asked { ours, from, compares, report: said("HYPERCOLL_REPORT"), reproducible, may_wait })
     }
 }
 

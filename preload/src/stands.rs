@@ -38,10 +38,10 @@ impl Counter {
         self.calls() >= self.next_look.load(Relaxed)
     }
 
-    /// Ranks look now.
-    pub fn looks(&self) {
+    /// Ranks look now, and not again before such a call.
+    pub fn looks(&self, not_before: u64) {
         let mut next = self.next_look.load(Relaxed);
-        while next <= self.calls() {
+        while next <= self.calls() || next < not_before {
             next *= 2;
         }
         self.next_look.store(next, Relaxed);
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!((counter.calls(), counter.is_due()), (3, false));
         counter.count();
         assert!(counter.is_due());
-        counter.looks();
+        counter.looks(0);
         assert!(!counter.is_due());
         // Two are left; the next look is in the eighth.
         assert_eq!([(); 3].map(|()| stands.count()), [true, true, false]);

@@ -94,6 +94,12 @@ pub fn progress() -> bool {
     crate::engine::poll_all()
 }
 
+/// A number of this host: ranks share one if they have the same.
+#[cfg(feature = "mpi")]
+pub fn host() -> u64 {
+    crate::executor::mpi::host()
+}
+
 /// Rank 0's text, on all ranks of a communicator, which have called what is named, and call this together. They wait for each other as
 /// `HYPERCOLL_ROLL_CALL` and `HYPERCOLL_TIMEOUT` say, and a rank on which these make no sense as if they were not set: if it left, the others
 /// would wait for it. No message of theirs can be taken for another one.

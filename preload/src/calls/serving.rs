@@ -69,12 +69,15 @@ unsafe fn looked_at(
         Err(Left::ToLater) => native::SUCCESS,
         Err(Left::ToMpi(why)) => {
             drop(turn);
-            let Some(start) = (reports || timed.is_some()).then(Instant::now) else { return (native.call)() };
+            let waits = (*own).waits();
+            let Some(start) = (reports || timed.is_some() || waits).then(Instant::now) else { return (native.call)() };
             let code = (native.call)();
             let seconds = start.elapsed().as_secs_f64();
             if session::is_active() {
                 let turn = turn::take();
-                session::tables(&turn).note((native.kind, Form::Blocking), bytes, By::Mpi(why), seconds, None);
+                let tables = session::tables(&turn);
+                tables.natively += if waits { seconds } else { 0.0 };
+                tables.note((native.kind, Form::Blocking), bytes, By::Mpi(why), seconds, None);
                 if timed.is_some() {
                     // It is there still: no communicator is freed in the middle of a call on it.
                     (*own).trial(kind, class).note(Who::Native, bytes, seconds);

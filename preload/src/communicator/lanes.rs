@@ -53,7 +53,7 @@ impl Communicator {
     /// As for [`Communicator::make`].
     pub(super) unsafe fn look(&mut self, call: &'static str) -> Result<(), Error> {
         let Cube::Ours(known) = &self.cube else { return Ok(()) };
-        self.counter.looks();
+        self.counter.looks(0);
         let shares_memory = known.machine().shared.is_some();
         let worth = self.predicted >= WORTH * known.seconds_of_measuring()
             || shares_memory && self.counter.calls() >= MANY_CALLS;

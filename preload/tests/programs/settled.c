@@ -2,13 +2,15 @@
  * after it; the first and the last such one has a number more. Each rank says "all is well", and rank 0 what the choice of an early call,
  * of the last one and of another one knew of the machine.
  *
- * usage: settled CALLS COUNT [threads]      of COUNT numbers; as a program that may have several threads */
+ * usage: settled CALLS COUNT [threads | late]      of COUNT numbers; as a program that may have several threads, or with a rank that comes
+ *                                                  a second late to one of the calls */
 
 #include <hypercoll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void machine(MPI_Comm comm, const char *call) {
     char text[4000];
@@ -24,15 +26,16 @@ static void machine(MPI_Comm comm, const char *call) {
 int main(int argc, char **argv) {
     /* Open MPI 5.0 writes to ranks that have gone, when all is over: natively, 4 of 32 runs on a busy machine ended by that. */
     signal(SIGPIPE, SIG_IGN);
-    int provided;
-    MPI_Init_thread(&argc, &argv, argc > 3 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-    int rank, size, wrong = argc > 3 && provided < MPI_THREAD_MULTIPLE, calls = atoi(argv[1]), few = atoi(argv[2]);
+    int provided, threads = argc > 3 && !strcmp(argv[3], "threads"), late = argc > 3 && !strcmp(argv[3], "late");
+    MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    int rank, size, wrong = threads && provided < MPI_THREAD_MULTIPLE, calls = atoi(argv[1]), few = atoi(argv[2]);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     double *mine = malloc((few + 1) * sizeof(double)), *sums = malloc((few + 1) * sizeof(double)), begun[2];
     for (int call = 1; call <= calls; call++) {
         int count = few + (call == 3 || call == calls / 3 * 3);
         for (int i = 0; i < count; i++) mine[i] = rank + call + i;
+        if (late && call == 6 && rank == 1) sleep(1);
         MPI_Request request = MPI_REQUEST_NULL;
         if (call % 3 == 0) MPI_Iallreduce(mine, begun, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
         if (rank % 2) MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -82,7 +82,7 @@ pub(super) fn nonce() -> u64 {
 
 /// A number of this host. Processes of containers that see other processes or networks are on other hosts: what they could share is
 /// not theirs to find.
-fn host() -> u64 {
+pub(crate) fn host() -> u64 {
     static HOST: OnceLock<u64> = OnceLock::new();
     *HOST.get_or_init(|| {
         let name = mpi::environment::processor_name().unwrap_or_default();

@@ -46,6 +46,7 @@ mod transport;
 mod yielding;
 
 pub(crate) use ending::{before_mpi_ends, For};
+pub(crate) use host::host;
 pub(crate) use meeting::Found;
 pub(crate) use own_core::OwnCore;
 pub(crate) use together::together;
