@@ -213,7 +213,7 @@ impl Ours {
         };
         let is_sum = !exact && form == Some(Form::Blocking);
         // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
-        let worth = is_sum && unsafe { (*self.own).sum_is_worth(self.bytes) };
+        let worth = class != Class::Any && unsafe { (*self.own).is_worth(self.bytes, is_sum) };
         if let Some(form) = form {
             // SAFETY: live, and all ranks make the call.
             unsafe { Communicator::count(self.own, self.kind.name(), form, worth, &turn::take()) }?;

@@ -83,6 +83,8 @@ const FIRST_LOOK: u64 = 8;
 /// loses next to nothing.
 const WORTH_OVER_LINKS: f64 = 0.5;
 const NOT_WORTH: &str = "few calls over links so far";
+/// A call about so many bytes is worth that at once: to measure takes about as long as to send some hundred KiB.
+const LONG: usize = 64 << 10;
 /// Sums whose last bits depend on who makes them go by no time: those of so many bytes are worth a hypercube at once, of others as many calls as
 /// make a communicator one for more than a few.
 const LONG_SUM: usize = 4096;
@@ -488,11 +490,11 @@ impl Communicator {
         self.reproducible || !self.options.is_empty() || !self.avoid.is_empty()
     }
 
-    /// Whether another sum is worth a hypercube, which is none of a few.
-    pub fn sum_is_worth(&mut self, bytes: usize) -> bool {
-        let short = bytes < LONG_SUM;
-        self.sums += u64::from(short);
-        !short || self.sums >= session::facts().asked.from
+    /// Whether another call about so many bytes, as all ranks know, is worth a hypercube at once; of a sum also, whether it is none of a few.
+    pub fn is_worth(&mut self, bytes: usize, is_sum: bool) -> bool {
+        let is_short_sum = is_sum && bytes < LONG_SUM;
+        self.sums += u64::from(is_short_sum);
+        bytes >= LONG || is_sum && (!is_short_sum || self.sums >= session::facts().asked.from)
     }
 
     /// Whether such a sum is native MPI's, as one of a few that all ranks have begun with.
