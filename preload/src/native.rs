@@ -282,14 +282,6 @@ pub fn commutes(op: MPI_Op, alone: MPI_Comm) -> Option<bool> {
     known.then_some(commutes != 0)
 }
 
-/// The name of this host; empty if it has none.
-pub fn host() -> String {
-    let mut name = [0u8; 256];
-    // SAFETY: writes no more than the buffer has.
-    unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len()) };
-    String::from_utf8_lossy(name.split(|&byte| byte == 0).next().unwrap_or_default()).into()
-}
-
 /// Values of all ranks of a communicator combined, which meet in that call of the program's; `None` if MPI could not do it. Other threads
 /// have their turns meanwhile, and calls under way are moved: a rank may come only when one is over that it has started on another communicator.
 ///

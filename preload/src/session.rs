@@ -13,7 +13,7 @@ use crate::requests::{self, Requests};
 use crate::told;
 use crate::turn::{self, Turn};
 use ffi::{MPI_Comm, MPI_Datatype};
-use hypercoll::select::tuning::{default_place, host_name, Here};
+use hypercoll::select::tuning::{file_that_counts, host_name, Here};
 use rustc_hash::FxHashMap;
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void, OsString};
@@ -362,13 +362,10 @@ impl Asked {
         let compares = if reproducible { Compares::None } else { compares };
         // What is known need not be measured, nor does what is to be ours in any case wait for that.
         let is_measured = said("HYPERCOLL_MEASURE").as_deref() != Some("off");
-        let is_known = match variable("HYPERCOLL_TUNING") {
-            Some(file) => !file.is_empty(),
-            None => {
-                let here = Here { host: host_name(&native::host()).into(), cpu: None, mpi: None, shares_memory: false };
-                default_place(&here, |name| variable(name).map(OsString::from)).is_some_and(|place| place.exists())
-            }
-        };
+        let host = mpi::environment::processor_name().unwrap_or_default();
+        let here = Here { host: host_name(&host).into(), cpu: None, mpi: None, shares_memory: false };
+        let text = |name: &str| variable(name).map(OsString::from);
+        let is_known = file_that_counts(&here, text("HYPERCOLL_TUNING"), text).is_some();
         let may_wait = is_measured && !is_known && from > 1 && compares != Compares::None;
         Ok(Asked { ours, from, compares, report: said("HYPERCOLL_REPORT"), reproducible, may_wait })
     }

@@ -3,7 +3,7 @@
 //! Ranks may have different environments, and some no file system: rank 0 reads, its [`Sources`] are spread, and every
 //! rank draws the same conclusions from them.
 
-use super::tuning::{default_place, Here, Tuning};
+use super::tuning::{file_that_counts, Here, Tuning};
 use super::{caches, Alone, Links, Machine, Measurement, Overrides, Spread, Times, Together};
 use crate::algorithm::PortModel;
 use crate::error::{Error, Result};
@@ -181,14 +181,7 @@ impl Sources {
         let set = names.filter_map(|name| Some((name.to_string(), text(name)?)));
         let variables = set.collect();
         let named = file.map(Path::as_os_str).map(OsString::from).or_else(|| variable(TUNING));
-        let file = match named {
-            Some(path) if path.is_empty() => None,
-            Some(path) => Some(File::read(Path::new(&path), true)),
-            None => {
-                let place = default_place(&here, &variable);
-                place.filter(|path| !matches!(path.try_exists(), Ok(false))).map(|path| File::read(&path, false))
-            }
-        };
+        let file = file_that_counts(&here, named, &variable).map(|(path, named)| File::read(&path, named));
         Sources { here, variables, file, cache: caches::second(), measured: Measurement::default() }
     }
 

@@ -100,11 +100,7 @@ macro_rules! known {
             $native ($from, $sent, $places, $send_type, $into, $received, $receive_type, $root, $comm))
     };
     (@listed $kind:path, $comm:ident, $key:expr, $see:ident, $send:expr, $receive:expr, $native:ident $arguments:tt) => {
-        match quick::who_of_lists($kind, $comm, $key, $see) {
-            Who::Native => return ffi::$native $arguments,
-            Who::Ours(again) => return quick::again($kind, $comm, again, $send, $receive),
-            Who::Unknown => (),
-        }
+        known!(@by quick::who_of_lists($kind, $comm, $key, $see), $kind, $comm, $send, $receive, $native $arguments)
     };
     (@made $kind:path, $comm:ident, $key:expr, $send:expr, $receive:expr,
         $native:ident [$request:ident] ($($argument:ident),*)
@@ -114,7 +110,10 @@ macro_rules! known {
         }
     };
     (@made $kind:path, $comm:ident, $key:expr, $send:expr, $receive:expr, $native:ident [] $arguments:tt) => {
-        match quick::who($kind, $comm, $key) {
+        known!(@by quick::who($kind, $comm, $key), $kind, $comm, $send, $receive, $native $arguments)
+    };
+    (@by $who:expr, $kind:path, $comm:ident, $send:expr, $receive:expr, $native:ident $arguments:tt) => {
+        match $who {
             Who::Native => return ffi::$native $arguments,
             Who::Ours(again) => return quick::again($kind, $comm, again, $send, $receive),
             Who::Unknown => (),

@@ -43,7 +43,7 @@ mod file;
 mod place;
 mod section;
 
-pub use place::{cpu_name, default_place, host_name, mpi_name};
+pub use place::{cpu_name, default_place, file_that_counts, host_name, mpi_name};
 
 use super::{Alone, Checked, Machine, OfLinks, SharedMemory, Spread, Times, Together};
 use crate::algorithm::PortModel;

@@ -40,6 +40,21 @@ pub fn default_place(here: &Here, variable: impl Fn(&str) -> Option<OsString>) -
     Some(config.join("hypercoll").join(format!("{host}-{kind}.toml")))
 }
 
+/// The tuning file that counts, and whether it was named: the one that is (none, if the name is empty), else the one in the default place if one may be there.
+pub fn file_that_counts(
+    here: &Here,
+    named: Option<OsString>,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Option<(PathBuf, bool)> {
+    match named {
+        Some(path) => (!path.is_empty()).then(|| (path.into(), true)),
+        None => {
+            let place = default_place(here, variable);
+            place.filter(|path| !matches!(path.try_exists(), Ok(false))).map(|path| (path, false))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
