@@ -163,7 +163,8 @@ impl Key {
     #[inline(always)]
     fn place(&self, comm: MPI_Comm) -> usize {
         let Key { count, datatype, other, form, .. } = *self;
-        let numbers = count ^ form << 24;
+        // (Turned, so that a call that is started has another place than one like it that is waited for.)
+        let numbers = count ^ form.rotate_left(24);
         let handles = native::word(comm) ^ datatype ^ other.rotate_left(20);
         let numbers = (numbers as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mixed = numbers ^ (handles as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
@@ -343,4 +344,29 @@ pub fn forget_of(verdict: *const Stands) {
 pub fn look_at_all() {
     EXPLAINED.store(true, Relaxed);
     forget();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_take_turns_do_not_share_a_place() {
+        // SAFETY: a constant of the support library.
+        let world = unsafe { crate::native::ffi::RSMPI_COMM_WORLD };
+        let of_root = |root: usize| Key { form: root << 5, ..Key::NOTHING };
+        for key in [Key::NOTHING, Key { count: 8, ..Key::NOTHING }, of_root(1), of_root(2), of_root(3)] {
+            assert_ne!(key.place(world), key.started().place(world));
+        }
+        assert_ne!(of_root(1).place(world), of_root(2).place(world));
+    }
+
+    #[test]
+    fn what_is_seen_in_lists_is_part_of_a_key_if_there_is_room() {
+        let reading = |entries, seen| Key::NOTHING.reading(entries, seen).map(|key| key.other_count);
+        assert_ne!(reading(3, 4), reading(4, 3));
+        assert_ne!(reading(3, 4), reading(3, 4 | 1 << 32));
+        assert_eq!((reading(1 << 31, 0), reading(1, 1 << 33)), (None, None));
+        assert!(reading((1 << 31) - 1, (1 << 33) - 1).is_some());
+    }
 }

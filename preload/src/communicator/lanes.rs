@@ -67,11 +67,11 @@ impl Communicator {
             Some(known) => self.in_place_of(known, call)?,
             None => None,
         };
+        // What is remembered is of what goes now, and goes first: ranks may have remembered different calls, and let go of hypercubes in one order.
+        quick::forget_on(native::word(self.comm));
         self.cube = Cube::Ours(cube);
         self.started = started.or_else(|| self.started.take());
         self.lanes.clear();
-        // What is remembered is of what goes now.
-        quick::forget_on(native::word(self.comm));
         self.faster = [None; 4];
         self.trials.values_mut().for_each(Trial::begin_again);
         Ok(())
