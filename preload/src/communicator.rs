@@ -413,20 +413,23 @@ impl Communicator {
         }
         let tables = session::tables(turn);
         let room = tables.communicators.live() < AT_ONCE;
-        let worth = worth || !asked.may_wait || tables.natively >= WORTH_OVER_LINKS;
+        let worth = worth || !asked.may_wait;
+        let by_time = tables.natively >= WORTH_OVER_LINKS;
         // Ranks share a host if its number is the least and the greatest.
         let host = hypercoll::raw::host();
-        let said = [u64::from(room), u64::from(!worth), host, !host];
+        let said = [u64::from(room), u64::from(!worth), u64::from(!by_time), host, !host];
         let agreed = native::agree(call, said, ffi::RSMPI_UINT64_T, ffi::RSMPI_MIN, (*own).comm);
-        let [room, for_nobody, least, greatest] = (*own).met(agreed)?.unwrap_or_default();
+        let [room, for_nobody, nor_by_time, least, greatest] = (*own).met(agreed)?.unwrap_or_default();
         if room == 0 {
             let why = "as many communicators as are served at a time";
             (*own).cube = Cube::Native(why);
             return Err(Left::ToMpi(why));
         }
         (*own).counter.looks(FIRST_LOOK);
-        if for_nobody == 1 && least != !greatest {
-            (*own).waited = true;
+        // Noted whatever time says, by which no sum may go.
+        let waits = for_nobody == 1 && least != !greatest;
+        (*own).waited |= waits;
+        if waits && nor_by_time == 1 {
             return Err(Left::ToMpi(NOT_WORTH));
         }
         // Most communicators have no nonblocking calls. That of all ranks gets its hypercube before it is known.

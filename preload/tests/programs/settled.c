@@ -2,8 +2,9 @@
  * after it; the first and the last such one has a number more. Each rank says "all is well", and rank 0 what the choice of an early call,
  * of the last one and of another one knew of the machine.
  *
- * usage: settled CALLS COUNT [threads | late]      of COUNT numbers; as a program that may have several threads, or with a rank that comes
- *                                                  a second late to one of the calls */
+ * usage: settled CALLS COUNT [threads | late | apart]      of COUNT numbers; as a program that may have several threads, or with a rank that
+ *                                                          comes a second late to one of the calls, or to one before, with all calls on
+ *                                                          another communicator that has had 16 */
 
 #include <hypercoll.h>
 #include <signal.h>
@@ -31,23 +32,31 @@ int main(int argc, char **argv) {
     int rank, size, wrong = threads && provided < MPI_THREAD_MULTIPLE, calls = atoi(argv[1]), few = atoi(argv[2]);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm comm = MPI_COMM_WORLD;
+    if (argc > 3 && !strcmp(argv[3], "apart")) {
+        MPI_Barrier(MPI_COMM_WORLD); /* in which ranks ask each other */
+        if (rank == 1) sleep(1);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        for (int call = 1; call <= 16; call++) MPI_Bcast(&few, 1, MPI_INT, 0, comm);
+    }
     double *mine = malloc((few + 1) * sizeof(double)), *sums = malloc((few + 1) * sizeof(double)), begun[2];
     for (int call = 1; call <= calls; call++) {
         int count = few + (call == 3 || call == calls / 3 * 3);
         for (int i = 0; i < count; i++) mine[i] = rank + call + i;
         if (late && call == 6 && rank == 1) sleep(1);
         MPI_Request request = MPI_REQUEST_NULL;
-        if (call % 3 == 0) MPI_Iallreduce(mine, begun, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+        if (call % 3 == 0) MPI_Iallreduce(mine, begun, 2, MPI_DOUBLE, MPI_SUM, comm, &request);
         if (rank % 2) MPI_Wait(&request, MPI_STATUS_IGNORE);
-        MPI_Allreduce(mine, sums, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        if (call == 10 && rank == 0) machine(MPI_COMM_WORLD, "the 10th");
+        MPI_Allreduce(mine, sums, count, MPI_DOUBLE, MPI_SUM, comm);
+        if (call == 10 && rank == 0) machine(comm, "the 10th");
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         for (int i = 0; i < count; i++) wrong |= sums[i] != size * (size - 1) / 2 + (double)size * (call + i);
         wrong |= call % 3 == 0 && memcmp(begun, sums, sizeof begun) != 0;
     }
-    if (rank == 0) machine(MPI_COMM_WORLD, "the last");
-    MPI_Bcast(sums, few, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    if (rank == 0) machine(MPI_COMM_WORLD, "another");
+    if (rank == 0) machine(comm, "the last");
+    MPI_Bcast(sums, few, MPI_DOUBLE, 0, comm);
+    if (rank == 0) machine(comm, "another");
     if (!wrong) printf("all is well\n");
     MPI_Finalize();
     return 0;
