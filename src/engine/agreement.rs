@@ -134,7 +134,9 @@ impl Agreement {
                 if let Some(board) = &self.board {
                     board.find(&finding);
                 }
-                return Some(finding);
+                // Of two findings the host's first one counts, on all its ranks.
+                let first = self.board.as_ref().and_then(Board::finding);
+                return Some(first.map_or(finding, |(_, first)| first));
             }
             Note::Question { number, known } => {
                 let differs = known

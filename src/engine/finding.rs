@@ -10,7 +10,7 @@ pub(super) const LEFT: &str = "has let go of its communicator";
 /// That all ranks have called the same.
 pub(super) const AGREED: &str = "agreed";
 /// Ranks that are listed one by one.
-const LISTED: usize = 16;
+pub(super) const LISTED: usize = 16;
 
 /// What a rank called under a number.
 #[derive(Clone)]

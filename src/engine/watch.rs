@@ -1,7 +1,7 @@
 //! Waits in which nothing moves: when a rank looks at what the others do, what it makes of that, and what it says. And in which words it says
 //! that two ranks differ, which messages may show as well.
 
-use super::finding::{listed, understood};
+use super::finding::{listed, understood, LISTED};
 use super::record::sentence;
 use super::{roll_call, Engine};
 use crate::executor::caller;
@@ -162,8 +162,16 @@ impl Engine {
         if self.patience.ends_job {
             self.transport.end_job(&format!("rank {rank}: HYPERCOLL_TIMEOUT: no progress for {seconds} s"));
         }
-        let peers: Vec<String> = self.transport.under_way().iter().map(usize::to_string).collect();
+        let peers: Vec<String> = self.awaited().iter().take(LISTED).map(usize::to_string).collect();
         self.find(&format!("timeout\n{}\nno progress for {seconds} s; {roll}", peers.join(" ")));
+    }
+
+    /// The ranks with which something is under way, in order.
+    fn awaited(&self) -> Vec<usize> {
+        let mut peers = self.transport.under_way();
+        peers.sort_unstable();
+        peers.dedup();
+        peers
     }
 
     /// What this rank is doing, in words.
@@ -176,9 +184,7 @@ impl Engine {
             0 if execution.has_one_part() => format!(", round {round}"),
             _ => format!(", round {round} of part {}", part + 1),
         });
-        let mut peers = self.transport.under_way();
-        peers.sort_unstable();
-        peers.dedup();
+        let peers = self.awaited();
         let whom = if peers.is_empty() { String::new() } else { format!(", waiting for {}", listed(&peers)) };
         let more = if self.active.len() > 1 { format!(" and {} more", self.active.len() - 1) } else { String::new() };
         format!("in {}{more}{round}{whom}{}", sentence(number, &words), self.waiting.at)

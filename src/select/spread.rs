@@ -74,12 +74,17 @@ impl FromStr for Spread {
         let group = |text: &str| {
             let (hosts, ranks) = text.split_once('x')?;
             let (hosts, ranks) = (hosts.trim().parse().ok()?, ranks.trim().parse().ok()?);
-            // No more of either than can be counted together.
-            (hosts > 0 && ranks > 0 && hosts <= 1 << 30 && ranks <= 1 << 30).then_some(Group { hosts, ranks })
+            (hosts > 0 && ranks > 0).then_some(Group { hosts, ranks })
         };
         let groups: Option<Vec<Group>> = text.split('+').map(group).collect();
         let falls = |groups: &Vec<Group>| groups.windows(2).all(|pair| pair[0].ranks > pair[1].ranks);
-        groups.filter(|groups| groups.len() <= 1 << 10 && falls(groups)).map(Spread).ok_or_else(|| {
+        let counts = |groups: &Vec<Group>| {
+            groups
+                .iter()
+                .try_fold(0usize, |ranks, group| ranks.checked_add(group.hosts.checked_mul(group.ranks)?))
+                .is_some()
+        };
+        groups.filter(|groups| falls(groups) && counts(groups)).map(Spread).ok_or_else(|| {
             format!("'{text}' does not say how ranks are spread; that is like '4 x 2', or '1 x 4 + 2 x 3': hosts x ranks, the most first")
         })
     }
@@ -92,6 +97,11 @@ mod tests {
     #[test]
     fn what_is_no_spread_is_refused() {
         for text in ["", "4", "4 x", "x 4", "0 x 4", "4 x 0", "4 x 2 +", "2 x 3 + 1 x 4", "1 x 4 + 1 x 4", "-1 x 2"] {
+            assert!(text.parse::<Spread>().is_err(), "{text}");
+        }
+        // Ranks that cannot be counted, of one group or of all together.
+        let half = usize::MAX / 2;
+        for text in [format!("{half} x 3"), format!("1 x {half} + 2 x {} + 3 x 1", half / 2 + 1)] {
             assert!(text.parse::<Spread>().is_err(), "{text}");
         }
         let spread: Spread = "2x3+1x1".parse().expect("a spread");

@@ -30,16 +30,16 @@ fn stand_still(world: &SimpleCommunicator, others: impl Iterator<Item = usize>) 
     }
 }
 
-/// A call was not to come to an end: the error, in words. Releases those that stand still.
-fn expired(outcome: Result<()>, world: &SimpleCommunicator, still: &[usize]) -> String {
+/// A call was not to come to an end: the error, in words, and for whom was waited. Releases those that stand still.
+fn expired(outcome: Result<()>, world: &SimpleCommunicator, still: &[usize]) -> (String, Vec<usize>) {
     still.iter().for_each(|&rank| world.process_at_rank(rank as i32).send(&0u8));
     match outcome {
-        Err(error @ Error::Timeout { .. }) => error.to_string(),
+        Err(ref error @ Error::Timeout { ref waiting_for, .. }) => (error.to_string(), waiting_for.clone()),
         other => panic!("{other:?}"),
     }
 }
 
-/// The last rank comes late to the first barrier, and not at all to the second, to which rank 1 does not come either.
+/// The last rank comes late to the first call, and not at all to the second, to which rank 1 does not come either.
 fn others_stand_still(world: &SimpleCommunicator) {
     let cube = Hypercube::new(world).expect("a hypercube");
     let last = cube.size() - 1;
@@ -50,10 +50,13 @@ fn others_stand_still(world: &SimpleCommunicator) {
     assert_eq!(rolls().len(), usize::from(cube.rank() < last));
     match cube.rank() {
         0 => {
-            let text = expired(cube.barrier(), world, &Vec::from_iter(1..=last));
+            let blocks = vec![0u32; cube.size()];
+            let outcome = cube.all_to_all_into(&blocks, &mut blocks.clone());
+            let (text, waiting_for) = expired(outcome, world, &Vec::from_iter(1..=last));
+            assert_eq!(waiting_for, Vec::from_iter(1..=last));
             let rolls = rolls();
             assert_eq!(rolls.len(), 1, "{rolls:?}");
-            // What they did in the first barrier is no answer.
+            // What they did in the first call is no answer.
             let whom = if last == 1 { "rank 1: no answer" } else { "ranks 1, 2: no answer" };
             assert!(text.contains(whom) && rolls[0].contains(whom), "{text}\n{rolls:?}");
         }
@@ -68,7 +71,7 @@ fn one_stands_still(world: &SimpleCommunicator) {
     if cube.rank() == last {
         return stand_still(world, 0..last);
     }
-    let text = expired(cube.barrier(), world, &[last]);
+    let (text, _) = expired(cube.barrier(), world, &[last]);
     assert!(text.contains(&format!("rank {last}: no answer")), "{text}");
     assert_eq!(rolls().len(), 1);
 }
