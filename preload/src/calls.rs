@@ -211,16 +211,23 @@ impl Ours {
             Some(start) => Some(Form::Nonblocking).filter(|_| start.counts()),
             None => Some(Form::Blocking),
         };
-        let is_sum = !exact && form == Some(Form::Blocking);
-        // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
-        let worth = class != Class::Any && unsafe { (*self.own).is_worth(self.bytes, is_sum) };
+        let is_sum = !exact && form.is_some();
         if let Some(form) = form {
+            let bytes = (class != Class::Any).then_some(self.bytes);
+            // SAFETY: there while the call is: the program frees no communicator in the middle of one of its calls.
+            unsafe { (*self.own).note_worth(bytes, is_sum) };
             // SAFETY: live, and all ranks make the call.
-            unsafe { Communicator::count(self.own, self.kind.name(), form, worth, &turn::take()) }?;
+            let counted = unsafe { Communicator::count(self.own, self.kind.name(), form, &turn::take()) };
+            // SAFETY: as above.
+            let own = unsafe { &*self.own };
+            if counted.is_err() && form == Form::Nonblocking && own.is_left_alone(is_sum) {
+                self.remember(own.always(), None);
+            }
+            counted?;
         }
         // SAFETY: as above.
         let own = unsafe { &mut *self.own };
-        if is_sum && own.is_one_of_few(worth) {
+        if is_sum && own.leaves_sums() {
             return Err(Left::ToMpi("one of few sums over links"));
         }
         if measured && own.native_is_faster(call, element) {
@@ -333,7 +340,7 @@ impl Ours {
         op: Option<Operation>,
     ) -> Result<(), Left> {
         if let Some(start) = &mut self.start {
-            return Ok(start.begin(call, sent, received, back, element, op)?);
+            return start.begin(call, sent, received, back, element, op);
         }
         let Cube::Ours(cube) = &(*self.own).cube else { return Err(Left::ToMpi("MPI has ended")) };
         let options = (*self.own).asked(&call, element.size);

@@ -1,6 +1,7 @@
 //! Communicators of the program, each with a `Hypercube` of its ranks, which is made when it is first needed and goes with it.
 
 mod lanes;
+mod worth;
 
 use crate::kind::{Form, Kind};
 use crate::left::Left;
@@ -21,6 +22,7 @@ use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use worth::Worth;
 
 /// A communicator of the program's.
 pub struct Communicator {
@@ -37,9 +39,7 @@ pub struct Communicator {
     early: FxHashMap<(Call, usize), Options>,
     /// Whether its ranks have found that the machine should be measured.
     measures: bool,
-    /// Whether they have found it worth no hypercube at first, and how many short sums they have made.
-    waited: bool,
-    sums: u64,
+    worth: Worth,
     /// For its nonblocking calls, if any may be made by us, and for its persistent requests: see [`lanes`].
     started: Option<Rc<Hypercube>>,
     lanes: Vec<Rc<Hypercube>>,
@@ -78,16 +78,9 @@ const WORTH: f64 = 10.0;
 const MANY_CALLS: u64 = 8192;
 const FIRST_LOOK: u64 = 8;
 
-/// To make hypercubes over links and measure them briefly takes some .1 s on 8 hosts at 50 Mbit/s. They are made when a rank has spent so many
-/// seconds in calls of native MPI's that might have been ours, of which it has waited for others in a part: so a program that makes few calls
-/// loses next to nothing.
-const WORTH_OVER_LINKS: f64 = 0.5;
+/// Why MPI makes calls that are worth no hypercubes yet.
 const NOT_WORTH: &str = "few calls over links so far";
-/// A call about so many bytes is worth that at once: to measure takes about as long as to send some hundred KiB.
-const LONG: usize = 64 << 10;
-/// Sums whose last bits depend on who makes them go by no time: those of so many bytes are worth a hypercube at once, of others as many calls as
-/// make a communicator one for more than a few.
-const LONG_SUM: usize = 4096;
+const NOT_STARTED: &str = "a hypercube that was made before there were such calls";
 
 /// Communicators that get a hypercube before anybody knows whether they will need it.
 const MANY: u64 = 1000;
@@ -174,8 +167,7 @@ impl Communicators {
             predicted: 0.0,
             early: FxHashMap::default(),
             measures: false,
-            waited: false,
-            sums: 0,
+            worth: Worth::default(),
             started: None,
             lanes: Vec::new(),
             options: Vec::new(),
@@ -344,10 +336,9 @@ impl Communicator {
             Cube::Native(why) => why,
             _ if self.revoked => "a communicator that is revoked",
             _ if !session::facts().asked.ours.has(kind, form) => "asked for",
-            // It may not wait for other ranks, as it takes to make one.
-            Cube::Later if form == Form::Nonblocking => "no hypercube yet, and no time to make one",
-            Cube::Ours(_) if form == Form::Nonblocking && self.started.is_none() => {
-                "a hypercube that was made before there were such calls"
+            // Where that goes by time, such calls are noted nevertheless: who makes other ones may depend on how many there are.
+            Cube::Ours(_) if form == Form::Nonblocking && self.started.is_none() && !self.worth.was_not() => {
+                NOT_STARTED
             }
             Cube::Ours(_) | Cube::Later => return Ok(()),
         };
@@ -364,21 +355,33 @@ impl Communicator {
     }
 
     /// Counts a call of that name, and does what it is time for then: has a hypercube made, or the machine measured; why the call is not ours, if it
-    /// is not. Some are `worth` a hypercube at once.
+    /// is not.
     ///
     /// # Safety
     /// A live communicator, all of whose ranks do the same: none makes a call alone that is counted, as it may one that MPI refuses.
-    pub unsafe fn count(
-        own: *mut Communicator,
-        call: &'static str,
-        form: Form,
-        worth: bool,
-        turn: &Turn,
-    ) -> Result<(), Left> {
+    pub unsafe fn count(own: *mut Communicator, call: &'static str, form: Form, turn: &Turn) -> Result<(), Left> {
         (*own).counter.count();
+        if form == Form::Persistent {
+            (*own).worth.know();
+        }
+        let reaches = form != Form::Nonblocking && (*own).worth.reach();
         match (*own).cube {
             Cube::Native(why) => return Err(Left::ToMpi(why)),
+            // It may not wait for other ranks, as it takes to make one.
+            Cube::Later if form == Form::Nonblocking => {
+                return Err(Left::ToMpi("no hypercube yet, and no time to make one"));
+            }
+            Cube::Ours(_) if form == Form::Nonblocking && (*own).started.is_none() => {
+                return Err(Left::ToMpi(NOT_STARTED));
+            }
             Cube::Ours(_) => {
+                if reaches && (*own).worth.was_not() && (*own).started.is_none() {
+                    // When it was made went by time, and so whether there had been nonblocking calls.
+                    let nobody_starts = (*own).all_say(call, !STARTS.load(Relaxed));
+                    let nobody_starts = (*own).met(nobody_starts)?;
+                    (*own).start_calls(!nobody_starts, call)?;
+                    quick::forget_on(native::word((*own).comm));
+                }
                 if form != Form::Blocking || !(*own).counter.is_due() {
                     return Ok(());
                 }
@@ -394,6 +397,7 @@ impl Communicator {
             Cube::Later => (),
         }
         let is_young = !is_world((*own).comm) && (*own).counter.calls() < session::facts().asked.from;
+        let worth = (*own).worth.is_known();
         match (*own).is_asked() {
             false if is_young => Err(Left::ToMpi("a young communicator")),
             false if !worth && !(*own).counter.is_due() => Err(Left::ToMpi(NOT_WORTH)),
@@ -414,7 +418,7 @@ impl Communicator {
         let tables = session::tables(turn);
         let room = tables.communicators.live() < AT_ONCE;
         let worth = worth || !asked.may_wait;
-        let by_time = tables.natively >= WORTH_OVER_LINKS;
+        let by_time = tables.natively >= worth::SECONDS;
         // Ranks share a host if its number is the least and the greatest.
         let host = hypercoll::raw::host();
         let said = [u64::from(room), u64::from(!worth), u64::from(!by_time), host, !host];
@@ -426,11 +430,12 @@ impl Communicator {
             return Err(Left::ToMpi(why));
         }
         (*own).counter.looks(FIRST_LOOK);
-        // Noted whatever time says, by which no sum may go.
-        let waits = for_nobody == 1 && least != !greatest;
-        (*own).waited |= waits;
-        if waits && nor_by_time == 1 {
-            return Err(Left::ToMpi(NOT_WORTH));
+        if for_nobody == 1 && least != !greatest {
+            // Noted whatever time says, by which no sum may go.
+            (*own).worth.is_not();
+            if nor_by_time == 1 {
+                return Err(Left::ToMpi(NOT_WORTH));
+            }
         }
         // Most communicators have no nonblocking calls. That of all ranks gets its hypercube before it is known.
         let starts = asked.from == 1 || is_world((*own).comm) || STARTS.load(Relaxed);
@@ -443,10 +448,7 @@ impl Communicator {
                 if cube.avoid_links(&(*own).avoid).is_err() {
                     (*own).avoid.clear();
                 }
-                if nobody_starts == 0 && requests::are_possible() {
-                    let another = (*own).another(call);
-                    (*own).started = (*own).met(another)?;
-                }
+                (*own).start_calls(nobody_starts == 0, call)?;
                 session::tables(turn).communicators.served += 1;
                 Cube::Ours(Rc::new(cube))
             }
@@ -457,10 +459,24 @@ impl Communicator {
                 Cube::Native("no hypercube can be made")
             }
         };
+        // Of nonblocking calls that are known to be MPI's.
+        quick::forget_on(native::word((*own).comm));
         match (*own).cube {
             Cube::Native(why) => Err(Left::ToMpi(why)),
             _ => Ok(()),
         }
+    }
+
+    /// Has a hypercube made for its nonblocking calls, if a rank has made some.
+    ///
+    /// # Safety
+    /// As for [`Communicator::count`].
+    unsafe fn start_calls(&mut self, starts: bool, call: &'static str) -> Result<(), Left> {
+        if starts && requests::are_possible() {
+            let another = self.another(call);
+            self.started = self.met(another)?;
+        }
+        Ok(())
     }
 
     /// What stands for all calls on it.
@@ -493,21 +509,29 @@ impl Communicator {
         self.reproducible || !self.options.is_empty() || !self.avoid.is_empty()
     }
 
-    /// Whether another call about so many bytes, as all ranks know, is worth a hypercube at once; of a sum also, whether it is none of a few.
-    pub fn is_worth(&mut self, bytes: usize, is_sum: bool) -> bool {
-        let is_short_sum = is_sum && bytes < LONG_SUM;
-        self.sums += u64::from(is_short_sum);
-        bytes >= LONG || is_sum && (!is_short_sum || self.sums >= session::facts().asked.from)
+    /// Notes what another call is about, so many bytes if all ranks know how many, and whether its last bits depend on who makes it.
+    pub fn note_worth(&mut self, bytes: Option<usize>, is_sum: bool) {
+        self.worth.note(bytes, is_sum, self.counter.calls());
     }
 
-    /// Whether such a sum is native MPI's, as one of a few that all ranks have begun with.
-    pub fn is_one_of_few(&self, worth: bool) -> bool {
-        !worth && self.waited && !self.is_asked()
+    /// Whether such sums are native MPI's, as all ranks have begun with a few.
+    pub fn leaves_sums(&self) -> bool {
+        self.worth.leaves_sums() && !self.is_asked()
     }
 
-    /// Whether it waits for a hypercube, and native MPI makes its calls meanwhile.
+    /// Whether nothing but a hypercube, if there comes one, changes who makes such a call.
+    pub fn is_left_alone(&self, is_sum: bool) -> bool {
+        !is_sum || self.worth.is_known()
+    }
+
+    /// Whether it has no hypercube yet, and may get one.
     pub fn waits(&self) -> bool {
         matches!(self.cube, Cube::Later)
+    }
+
+    /// Whether native MPI makes a call, for that reason, only because calls are worth no hypercube yet.
+    pub fn waits_by(&self, why: &str) -> bool {
+        self.waits() && why == NOT_WORTH
     }
 
     /// Whether native MPI may make calls because it is faster, whose results depend on who makes them or not.

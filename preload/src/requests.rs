@@ -89,9 +89,13 @@ struct Again {
     tag: c_int,
 }
 
+/// What is counted, and chosen to be ours, has a hypercube.
+const NO_CUBE: Left = Left::ToMpi("MPI has ended");
+
 /// What a call that is only started needs, and leaves.
 pub struct Start {
-    cube: Rc<Hypercube>,
+    /// If it has one.
+    cube: Option<Rc<Hypercube>>,
     step: Step,
     options: Options,
     transfer: Option<Transfer>,
@@ -108,8 +112,8 @@ enum Step {
 }
 
 impl Start {
-    fn new(cube: &Rc<Hypercube>, step: Step, options: Options) -> Start {
-        Start { cube: Rc::clone(cube), step, options, transfer: None }
+    fn new(cube: Option<Rc<Hypercube>>, step: Step, options: Options) -> Start {
+        Start { cube, step, options, transfer: None }
     }
 
     /// Whether it has been decided who makes the call.
@@ -133,7 +137,10 @@ impl Start {
 
     /// Tells the other ranks that this one cannot make the call; why, again.
     pub fn refuse(&self, call: &Call, why: Error) -> Error {
-        self.cube.refuse_raw(call, why)
+        match &self.cube {
+            Some(cube) => cube.refuse_raw(call, why),
+            None => why,
+        }
     }
 
     /// # Safety
@@ -146,9 +153,10 @@ impl Start {
         back: Back,
         element: &Datatype<'static>,
         op: Option<Operation>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Left> {
         let data = (sent, received, back);
-        self.transfer = Some(Transfer::begin(&self.cube, call, &self.options, data, element, op)?);
+        let cube = self.cube.as_ref().ok_or(NO_CUBE)?;
+        self.transfer = Some(Transfer::begin(cube, call, &self.options, data, element, op)?);
         Ok(())
     }
 }
@@ -185,7 +193,7 @@ pub unsafe fn serve(
     let mut outcome = (*own).serves(kind, form);
     if step == Step::Prepare {
         // All ranks make it, also if MPI is to refuse it on some: see `lane`.
-        outcome = outcome.and_then(|()| Communicator::count(own, kind.name(), form, true, &turn));
+        outcome = outcome.and_then(|()| Communicator::count(own, kind.name(), form, &turn));
     }
     // They stay until MPI has been called, if it makes the call.
     let mut pins = Pinned::default();
@@ -195,17 +203,19 @@ pub unsafe fn serve(
             _ => None,
         };
         let cube = if step == Step::Once { (*own).started() } else { first };
-        let Some(cube) = cube else { return Err(Left::ToMpi("MPI has ended")) };
-        let mut ours = Ours::started(own, kind, key, rank, size, Start::new(&cube, step, Options::default()));
+        let mut ours = Ours::started(own, kind, key, rank, size, Start::new(cube, step, Options::default()));
         let outcome = plan(&mut ours);
         pins = std::mem::take(&mut ours.pins);
         let is_ours = matches!(outcome, Err(Left::ToLater));
         let lane = (step == Step::Prepare).then(|| Communicator::lane(own, kind.name(), is_ours));
         match (outcome, ours.start) {
-            (Ok(()), Some(start)) => Ok((ours.bytes, *start)),
-            (Err(Left::ToLater), Some(mut start)) => {
-                start.cube = lane.unwrap_or(Err(Left::ToMpi("nothing that is made")))?;
-                Ok((ours.bytes, *start))
+            (Ok(()), Some(start)) => {
+                let cube = start.cube.clone().ok_or(NO_CUBE)?;
+                Ok((ours.bytes, cube, *start))
+            }
+            (Err(Left::ToLater), Some(start)) => {
+                let cube = lane.unwrap_or(Err(Left::ToMpi("nothing that is made")))?;
+                Ok((ours.bytes, cube, *start))
             }
             (Err(why), _) => Err(why),
             (Ok(()), None) => Err(Left::ToMpi("nothing that was started")),
@@ -216,8 +226,8 @@ pub unsafe fn serve(
         _ => None,
     };
     match outcome {
-        Ok((bytes, start)) => {
-            let Start { cube, options, transfer, .. } = start;
+        Ok((bytes, cube, start)) => {
+            let Start { options, transfer, .. } = start;
             // A request that is only made has made no call.
             if step == Step::Once {
                 (*own).last = Rc::downgrade(&cube);

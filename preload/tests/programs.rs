@@ -265,18 +265,19 @@ fn the_machine_is_measured_after_many_calls() {
     }
 }
 
-/// What three calls of that program knew of the machine.
-fn settles(output: &Output, ranks: usize, said: [&str; 3]) {
+/// What three calls of that program knew of the machine; what it says of the bits of all its sums.
+fn settles(output: &Output, ranks: usize, said: [&str; 3]) -> String {
     assert_eq!(output.code, Some(0), "{}", output.told());
     assert_eq!(output.stdout.matches("all is well").count(), ranks, "{}", output.told());
     for (call, said) in ["the 10th", "the last", "another"].into_iter().zip(said) {
         assert!(output.stdout.contains(&format!("{call}: {said}")), "{}", output.told());
     }
+    output.stdout.lines().find(|line| line.starts_with("bits ")).expect("a line of rank 0's").into()
 }
 
 /// Over links less is measured at first, and all when calls are worth that. Where native MPI may make calls, it does before they are worth a
-/// hypercube: sums that depend on who makes them are from the 17th on, or if they are long, and others when they are long or half a second
-/// has been spent in them. Ranks are on hosts of their own if the names that they see are of
+/// hypercube: sums that depend on who makes them are from the 16th on, nonblocking ones among them, or if they are long, and others when they
+/// are long or half a second has been spent in them. Ranks are on hosts of their own if the names that they see are of
 /// namespaces of their own, which not every system lets users make. (Without TCP, Open MPI 4.1 hangs natively among these.)
 #[test]
 fn over_links_the_machine_is_measured_briefly_at_first() {
@@ -298,20 +299,24 @@ fn over_links_the_machine_is_measured_briefly_at_first() {
     }
     let (few, tried) = (["native MPI (few calls over links so far)"; 3], "native MPI (tried out)");
     let one_of_few = "native MPI (one of few sums over links)";
-    for (ranks, words, said) in [
-        (4, &["16", "2"][..], few),
-        (4, &["17", "2"], [few[0], "briefly", "briefly"]),
-        (4, &["10", "600"], ["briefly"; 3]),
-        (2, &["30", "2"], few),
-        (2, &["12", "9000"], [tried, tried, "built in"]),
-        (2, &["30", "2", "late"], ["built in"; 3]),
-        (4, &["16", "2", "late"], [one_of_few, one_of_few, "briefly"]),
-        // When a communicator gets its hypercube goes by time, and who makes its first sums does not.
-        (4, &["10", "2", "apart"], [one_of_few, one_of_few, "briefly"]),
-    ] {
+    let settled = |ranks, words: &[&str], said| {
         let words = [&["-r", "-u", program], words].concat();
-        settles(&mpirun_with(&variables[2..], ranks, Path::new("unshare"), &words), ranks, said);
-    }
+        settles(&mpirun_with(&variables[2..], ranks, Path::new("unshare"), &words), ranks, said)
+    };
+    settled(4, &["12", "2"], [few[0], few[0], few[0]]);
+    settled(4, &["13", "2"], [few[0], "briefly", "briefly"]);
+    settled(4, &["10", "600"], ["briefly"; 3]);
+    settled(2, &["30", "2"], few);
+    settled(2, &["12", "9000"], [tried, tried, "built in"]);
+    settled(2, &["20", "2", "late"], ["built in"; 3]);
+    settled(5, &["10", "2", "apart"], [one_of_few, one_of_few, "briefly"]);
+    settled(5, &["10", "600", "started"], ["briefly"; 3]);
+    // When a communicator gets its hypercube goes by time, and who makes its first sums does not.
+    let soon = settled(5, &["10", "2"], [few[0], few[0], few[0]]);
+    assert_eq!(settled(5, &["10", "2", "late"], [one_of_few, one_of_few, "briefly"]), soon);
+    let too_early = "native MPI (no hypercube yet, and no time to make one)";
+    let soon = settled(5, &["40", "2", "started"], [too_early, "briefly", "briefly"]);
+    assert_eq!(settled(5, &["40", "2", "started", "late"], [one_of_few, "briefly", "briefly"]), soon);
 }
 
 /// The examples of a user, with the header and without.

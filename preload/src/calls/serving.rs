@@ -42,7 +42,7 @@ unsafe fn looked_at(
         return (native.call)();
     };
     let reports = session::facts().asked.report.is_some();
-    let start = reports.then(Instant::now);
+    let start = (reports || (*own).waits()).then(Instant::now);
     let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
     // What it pins stays until MPI has been called, if it makes the call.
     let mut call = Ours::waited_for(own, kind, key, rank, size);
@@ -55,7 +55,7 @@ unsafe fn looked_at(
     };
     match outcome {
         Ok(()) => {
-            if let (Some(start), Cube::Ours(cube)) = (start, &(*own).cube) {
+            if let (Some(start), Cube::Ours(cube)) = (start.filter(|_| reports), &(*own).cube) {
                 let seconds = start.elapsed().as_secs_f64();
                 let by = By::Ours(cube.last_algorithm().unwrap_or("nothing to do"));
                 let natively = (*own).natively(kind, class);
@@ -68,15 +68,19 @@ unsafe fn looked_at(
         }
         Err(Left::ToLater) => native::SUCCESS,
         Err(Left::ToMpi(why)) => {
+            // What ranks have asked each other before took its time, too, in which one may have waited for another.
+            let waited = start.filter(|_| (*own).waits_by(why));
             drop(turn);
-            let waits = (*own).waits();
-            let Some(start) = (reports || timed.is_some() || waits).then(Instant::now) else { return (native.call)() };
+            if !reports && timed.is_none() && waited.is_none() {
+                return (native.call)();
+            }
+            let start = Instant::now();
             let code = (native.call)();
             let seconds = start.elapsed().as_secs_f64();
             if session::is_active() {
                 let turn = turn::take();
                 let tables = session::tables(&turn);
-                tables.natively += if waits { seconds } else { 0.0 };
+                tables.natively += waited.map_or(0.0, |waited| waited.elapsed().as_secs_f64());
                 tables.note((native.kind, Form::Blocking), bytes, By::Mpi(why), seconds, None);
                 if timed.is_some() {
                     // It is there still: no communicator is freed in the middle of a call on it.

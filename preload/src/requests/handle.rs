@@ -154,7 +154,7 @@ pub unsafe fn start(handle: *mut MPI_Request) -> Option<c_int> {
         return Some(refuse());
     }
     request.since = session::facts().asked.report.is_some().then(Instant::now);
-    let start = Start::new(&request.cube, Step::Again, again.options.clone());
+    let start = Start::new(Some(Rc::clone(&request.cube)), Step::Again, again.options.clone());
     let mut ours = Ours::started(request.own, request.kind, None, request.rank, again.size, start);
     match (again.plan)(&mut ours) {
         Ok(()) => (),
