@@ -190,7 +190,7 @@ pub unsafe fn serve(
     let since = session::facts().asked.report.is_some().then(Instant::now);
     let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
     let form = native.how.form();
-    let mut outcome = (*own).serves(kind, form);
+    let mut outcome = (*own).serves(kind, form, key);
     if step == Step::Prepare {
         // All ranks make it, also if MPI is to refuse it on some: see `lane`.
         outcome = outcome.and_then(|()| Communicator::count(own, kind.name(), form, &turn));

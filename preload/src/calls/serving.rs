@@ -46,7 +46,7 @@ unsafe fn looked_at(
     let (kind, rank, size) = (native.kind, (*own).rank, (*own).size);
     // What it pins stays until MPI has been called, if it makes the call.
     let mut call = Ours::waited_for(own, kind, key, rank, size);
-    let outcome = (*own).serves(kind, Form::Blocking).and_then(|()| ours(&mut call));
+    let outcome = (*own).serves(kind, Form::Blocking, key).and_then(|()| ours(&mut call));
     let (bytes, class, timed) = (call.bytes, call.class, call.timed);
     (*own).last = Weak::new();
     (*own).left = match outcome {

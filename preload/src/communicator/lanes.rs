@@ -5,7 +5,7 @@
 //! blocking one to come first that another rank makes before it. So blocking calls, nonblocking ones, and those of each persistent request
 //! go by hypercubes of their own.
 
-use super::{Communicator, Cube, MANY_CALLS, WORTH};
+use super::{Communicator, Cube, MANY_CALLS, SELDOM, WORTH};
 use crate::attributes::Duplicated;
 use crate::left::Left;
 use crate::native::{self, ffi};
@@ -55,8 +55,9 @@ impl Communicator {
         let Cube::Ours(known) = &self.cube else { return Ok(()) };
         self.counter.looks(0);
         let shares_memory = known.machine().shared.is_some();
-        let worth = self.predicted >= WORTH * known.seconds_of_measuring()
-            || shares_memory && self.counter.calls() >= MANY_CALLS;
+        let seconds = known.seconds_of_measuring();
+        let is_used = self.counter.calls() >= MANY_CALLS && self.since.elapsed().as_secs_f64() >= SELDOM * seconds;
+        let worth = self.predicted >= WORTH * seconds || shares_memory && is_used;
         // What is wrong between ranks the program's own call will tell.
         if !self.any_says(known, worth).unwrap_or(false) {
             return Ok(());
