@@ -6,7 +6,7 @@ use crate::calls::{self, How, List, Native};
 use crate::communicator;
 use crate::foreign;
 use crate::kind::Kind;
-use crate::native::{ffi, SUCCESS};
+use crate::native::{self, ffi, SUCCESS};
 use crate::quick::{self, Key, Who};
 use crate::session;
 use ffi::{MPI_Comm, MPI_Datatype, MPI_Op};
@@ -86,15 +86,21 @@ macro_rules! entry {
         /// As MPI says.
         #[no_mangle]
         pub unsafe extern "C" fn $name($($p: of_letter!($letter)),*) -> c_int {
-            // By itself, so that a call that is known has no more to do than to go on.
+            // These by themselves, so that a call that is known has no more to do than to go on.
             #[inline(never)]
             #[allow(clippy::too_many_arguments)] // MPI's
             unsafe fn looked_at($($p: of_letter!($letter)),*) -> c_int {
                 let native = Native { kind: Kind::$kind, how: How::Waits, call: &|| ffi::$native($($p),*) };
                 calls::$ours(&native, $(argument!($letter $p)),*)
             }
-            known!($ours Kind::$kind, $native [] ($($p)*));
-            looked_at($($p),*)
+            #[inline(never)]
+            #[allow(clippy::too_many_arguments)] // MPI's
+            unsafe fn looked_for($($p: of_letter!($letter)),*) -> c_int {
+                known!($ours Kind::$kind, $native [] ($($p)*));
+                looked_at($($p),*)
+            }
+            known!($ours Kind::$kind, $native [last] ($($p)*));
+            looked_for($($p),*)
         }
     };
 }

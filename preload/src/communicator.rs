@@ -81,7 +81,7 @@ static STARTS: AtomicBool = AtomicBool::new(false);
 /// each other in the first blocking call from such a number on, and each time that there are twice as many.
 const WORTH: f64 = 10.0;
 const MANY_CALLS: u64 = 8192;
-const SELDOM: f64 = 60.0;
+const SELDOM: f64 = 200.0;
 const FIRST_LOOK: u64 = 8;
 
 /// Why MPI makes calls that are worth no hypercubes yet.

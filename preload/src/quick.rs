@@ -180,16 +180,43 @@ fn form(root: i64, send: *const c_void, receive: *const c_void) -> usize {
     seen.into_iter().fold(root as usize, |form, seen| form << 1 | usize::from(seen))
 }
 
-/// Who makes a call, if that is known: then it is one fewer for which it is.
-#[inline(always)]
-pub fn who(kind: Kind, comm: MPI_Comm, key: Key) -> Who {
-    let Some(known) = find(kind, comm, key) else { return Who::Unknown };
-    let again = known.again.load(Relaxed);
-    match (known.stands().count(), again.is_null()) {
-        (false, _) => Who::Unknown,
-        (true, true) => Who::Native,
-        (true, false) => Who::Ours(again),
+/// The call of a collective that was found last, by all its arguments: in loops to compare these takes less than to look for the call.
+#[repr(align(128))]
+struct Last {
+    arguments: [AtomicUsize; 8],
+    known: AtomicPtr<Known>,
+}
+
+static LAST: [Last; 22] =
+    [const { Last { arguments: [const { AtomicUsize::new(NONE) }; 8], known: AtomicPtr::new(std::ptr::null_mut()) } };
+        22];
+
+impl Last {
+    /// From now on it is none. (All calls have a communicator, and so one argument at least that is not this.)
+    fn forget(&self) {
+        self.arguments.iter().for_each(|argument| argument.store(NONE, Relaxed));
     }
+}
+
+/// Who makes a call with these arguments, if it is the last one of which that was asked: then it is one fewer for which that is known.
+#[inline(always)]
+pub fn who_is_last<const N: usize>(kind: Kind, arguments: [usize; N]) -> Who {
+    let last = &LAST[kind as usize];
+    match last.arguments.iter().zip(&arguments).all(|(last, argument)| last.load(Relaxed) == *argument) {
+        // SAFETY: what is in static memory, as it was noted with such arguments.
+        true => unsafe { &*last.known.load(Relaxed) }.who(),
+        false => Who::Unknown,
+    }
+}
+
+/// Who makes a call with these arguments, if that is known: the same.
+#[inline(always)]
+pub fn who<const N: usize>(kind: Kind, comm: MPI_Comm, key: Key, arguments: [usize; N]) -> Who {
+    let Some(known) = find(kind, comm, key) else { return Who::Unknown };
+    let last = &LAST[kind as usize];
+    last.known.store(std::ptr::from_ref(known).cast_mut(), Relaxed);
+    last.arguments.iter().zip(arguments).for_each(|(last, argument)| last.store(argument, Relaxed));
+    known.who()
 }
 
 /// Whether a call that is only started goes to MPI: the same.
@@ -213,7 +240,7 @@ pub fn who_of_lists(kind: Kind, comm: MPI_Comm, key: Key, see: impl FnOnce(usize
     }
     let entries = known.other_count.load(Relaxed) & ((1 << ENTRIES) - 1);
     match see(entries).and_then(|seen| key.reading(entries, seen)) {
-        Some(key) => who(kind, comm, key),
+        Some(key) => find(kind, comm, key).map_or(Who::Unknown, Known::who),
         None => Who::Unknown,
     }
 }
@@ -262,12 +289,23 @@ impl Known {
     }
 
     #[inline(always)]
+    fn who(&self) -> Who {
+        let again = self.again.load(Relaxed);
+        match (self.stands().count(), again.is_null()) {
+            (false, _) => Who::Unknown,
+            (true, true) => Who::Native,
+            (true, false) => Who::Ours(again),
+        }
+    }
+
+    #[inline(always)]
     fn stands(&self) -> &Stands {
         // SAFETY: there as long as the communicator, with which all this is forgotten.
         unsafe { &*self.stands.load(Relaxed) }
     }
 
     fn forget(&self) {
+        LAST.iter().filter(|last| std::ptr::eq(last.known.load(Relaxed), self)).for_each(Last::forget);
         self.comm.store(NONE, Relaxed);
         let again = self.again.swap(std::ptr::null_mut(), Relaxed);
         if !again.is_null() {

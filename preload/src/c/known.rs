@@ -1,7 +1,7 @@
 //! Calls of which it is known who makes them: see [`quick`](crate::quick).
 
 /// `known!(bcast Kind::Bcast, PMPI_Bcast [] (...))`, with the parameters of that, returns what comes of the call if it is known. Of those that are
-/// only started, `[request]`, only those are known that are MPI's.
+/// only started, `[request]`, only those are known that are MPI's; with `[last]` only the last one that was found so, in less time.
 macro_rules! known {
     (barrier $kind:path, $native:ident $how:tt ($comm:ident)) => {
         known!(@made $kind, $comm, Key::NOTHING, std::ptr::null(), std::ptr::null(), $native $how ($comm))
@@ -102,6 +102,10 @@ macro_rules! known {
     (@listed $kind:path, $comm:ident, $key:expr, $see:ident, $send:expr, $receive:expr, $native:ident $arguments:tt) => {
         known!(@by quick::who_of_lists($kind, $comm, $key, $see), $kind, $comm, $send, $receive, $native $arguments)
     };
+    (@made $kind:path, $comm:ident, $key:expr, $send:expr, $receive:expr, $native:ident [last] ($($argument:ident),*)) => {
+        known!(@by quick::who_is_last($kind, [$(native::word($argument)),*]), $kind, $comm, $send, $receive,
+            $native ($($argument),*))
+    };
     (@made $kind:path, $comm:ident, $key:expr, $send:expr, $receive:expr,
         $native:ident [$request:ident] ($($argument:ident),*)
     ) => {
@@ -109,8 +113,9 @@ macro_rules! known {
             return ffi::$native($($argument,)* $request);
         }
     };
-    (@made $kind:path, $comm:ident, $key:expr, $send:expr, $receive:expr, $native:ident [] $arguments:tt) => {
-        known!(@by quick::who($kind, $comm, $key), $kind, $comm, $send, $receive, $native $arguments)
+    (@made $kind:path, $comm:ident, $key:expr, $send:expr, $receive:expr, $native:ident [] ($($argument:ident),*)) => {
+        known!(@by quick::who($kind, $comm, $key, [$(native::word($argument)),*]), $kind, $comm, $send, $receive,
+            $native ($($argument),*))
     };
     (@by $who:expr, $kind:path, $comm:ident, $send:expr, $receive:expr, $native:ident $arguments:tt) => {
         match $who {

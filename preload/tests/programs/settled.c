@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
     for (int call = 1; call <= calls; call++) {
         int count = few + (call == 3 || call == calls / 3 * 3);
         for (int i = 0; i < count; i++) mine[i] = call + i + 1.0 / (rank + call);
-        if (calls > 8192 && call == 2) sleep(1); /* so long that it may be worth a measurement */
+        if (calls > 8192 && call == 2) sleep(3); /* so long that it may be worth a measurement */
         if (late && call == 4 && rank == 1) sleep(1);
         MPI_Request request = MPI_REQUEST_NULL;
         if (started || call % 3 == 0) MPI_Iallreduce(mine, begun, 2, MPI_DOUBLE, MPI_SUM, comm, &request);
