@@ -29,6 +29,20 @@ static void turn(MPI_Comm comm, int t) {
     int root = t / 4 % size, said[2] = {rank == root ? 7 * t : -1, -2};
     MPI_Bcast(said, 1, MPI_INT, root, comm);
     check(said[0] == 7 * t && said[1] == -2, "a broadcast", t);
+    /* The same calls with nothing between them. */
+    for (int again = 0; again < 3; again++) {
+        said[0] = rank == root ? 9 * t + again : -1;
+        MPI_Bcast(said, 1, MPI_INT, root, comm);
+        check(said[0] == 9 * t + again && said[1] == -2, "a broadcast once more", t);
+    }
+    for (int again = 0; again < 3; again++) {
+        numbers[0] = rank - t + again;
+        MPI_Allreduce(numbers, most, 2, MPI_INT, MPI_MAX, comm);
+        check(most[0] == size - 1 - t + again && most[1] == (size - 1) * t, "a maximum once more", t);
+    }
+    numbers[0] = rank - t;
+    MPI_Barrier(comm);
+    MPI_Barrier(comm);
     most[0] = most[1] = -3;
     MPI_Reduce(numbers, most, 1, MPI_INT, MPI_MIN, root, comm);
     check(most[0] == (rank == root ? -t : -3) && most[1] == -3, "a reduction", t);
