@@ -236,6 +236,13 @@ mod under_mpirun {
         }
     }
 
+    /// What calls were chosen for, by a report, and its first figure.
+    fn machine(output: &Output) -> (String, Value) {
+        let report = json(output);
+        let machine = report["method"]["machine"].as_array().expect("a machine").clone();
+        (machine[0].as_str().expect("a name").to_string(), machine[1].clone())
+    }
+
     /// What is measured when a communicator is made is measured in one way, whatever calls are to be like.
     #[test]
     fn whatever_is_asked_of_calls_the_machine_is_measured() {
@@ -244,6 +251,8 @@ mod under_mpirun {
         for (variable, value) in asked {
             let output = mpirun("3", BENCH, &[(variable, value), ("HYPERCOLL_TUNING", "")]);
             assert_eq!(output.code, Some(0), "{variable}={value}: {}", output.told());
+            let (name, _) = machine(&output);
+            assert!(name.ends_with("(measured when it was first used)"), "{variable}={value}: {name}");
         }
     }
 
@@ -275,11 +284,6 @@ mod under_mpirun {
         assert!(parameters["tau"].as_f64().is_some_and(|tau| tau > 0.0), "{found}");
         assert!(parameters["t_c"].as_f64().is_some_and(|t_c| t_c > 0.0), "{found}");
         check_after_tuning(&found, &file);
-        let machine = |output: &Output| {
-            let report = json(output);
-            let machine = report["method"]["machine"].as_array().expect("a machine").clone();
-            (machine[0].as_str().expect("a name").to_string(), machine[1].clone())
-        };
         // From the default place, and by name.
         let by_name = [("HYPERCOLL_TUNING", file.as_str())];
         for environment in [&at_home[..], &by_name[..]] {
