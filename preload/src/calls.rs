@@ -20,6 +20,7 @@ pub use serving::pass;
 use crate::communicator::{Communicator, Cube};
 use crate::datatype::{Back, Data, Layout, Lent};
 use crate::kind::{Form, Kind};
+use crate::left::MPI_HAS_ENDED;
 use crate::native::{self, ffi};
 use crate::operation::Operation;
 use crate::quick::{self, Again, Key};
@@ -342,7 +343,7 @@ impl Ours {
         if let Some(start) = &mut self.start {
             return start.begin(call, sent, received, back, element, op);
         }
-        let Cube::Ours(cube) = &(*self.own).cube else { return Err(Left::ToMpi("MPI has ended")) };
+        let Cube::Ours(cube) = &(*self.own).cube else { return Err(Left::ToMpi(MPI_HAS_ENDED)) };
         let options = (*self.own).asked(&call, element.size);
         let exact = || op.as_ref().is_none_or(|op| op.is_exact(self.size));
         let early = (!cube.is_measured()).then(|| (call.clone(), exact()));

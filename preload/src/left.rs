@@ -10,6 +10,9 @@ pub enum Left {
     Failed(Error),
 }
 
+/// What is counted, and chosen to be ours, has a hypercube until then.
+pub const MPI_HAS_ENDED: &str = "MPI has ended";
+
 impl From<Error> for Left {
     fn from(error: Error) -> Left {
         Left::Failed(error)

@@ -22,6 +22,7 @@ use crate::communicator::{Communicator, Cube};
 use crate::datatype::{Back, Lent};
 use crate::failure;
 use crate::kind::{Form, Kind};
+use crate::left::MPI_HAS_ENDED;
 use crate::native::{self, ffi, SUCCESS};
 use crate::operation::Operation;
 use crate::quick::Key;
@@ -89,9 +90,6 @@ struct Again {
     tag: c_int,
 }
 
-/// What is counted, and chosen to be ours, has a hypercube.
-const NO_CUBE: Left = Left::ToMpi("MPI has ended");
-
 /// What a call that is only started needs, and leaves.
 pub struct Start {
     /// If it has one.
@@ -155,7 +153,7 @@ impl Start {
         op: Option<Operation>,
     ) -> Result<(), Left> {
         let data = (sent, received, back);
-        let cube = self.cube.as_ref().ok_or(NO_CUBE)?;
+        let cube = self.cube.as_ref().ok_or(Left::ToMpi(MPI_HAS_ENDED))?;
         self.transfer = Some(Transfer::begin(cube, call, &self.options, data, element, op)?);
         Ok(())
     }
@@ -210,7 +208,7 @@ pub unsafe fn serve(
         let lane = (step == Step::Prepare).then(|| Communicator::lane(own, kind.name(), is_ours));
         match (outcome, ours.start) {
             (Ok(()), Some(start)) => {
-                let cube = start.cube.clone().ok_or(NO_CUBE)?;
+                let cube = start.cube.clone().ok_or(Left::ToMpi(MPI_HAS_ENDED))?;
                 Ok((ours.bytes, cube, *start))
             }
             (Err(Left::ToLater), Some(start)) => {
